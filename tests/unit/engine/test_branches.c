@@ -51,6 +51,7 @@ static void check_as(const kb_topology *topo, kb_options options, const struct m
     r = result_of(sim, 0);
     assert_int_equal(r.end_fs, llround(m->end_ns * 1e6));
     assert_int_equal(r.formula_fs, r.end_fs);
+    assert_int_equal(kb_sim_end_fs(sim), r.end_fs);
     assert_int_equal(kb_sim_request(sim, 0, &got), KB_OK);
     assert_int_equal(got.n_targets, request.n_targets);
     if (options.fingerprint && m->fingerprint)
@@ -138,6 +139,32 @@ static void branches_wait_where_their_trunk_waits(void **state)
         assert_int_equal(result_of(sim, 0).end_fs, 70447500);
         assert_int_equal(result_of(sim, 0).wait_fs[KB_WAIT_LINK], 70447500 - 40655000);
         assert_int_equal(result_of(sim, 1).end_fs, 36315000);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+/* What it joins its data for is no work of the memory: c1.pe0's own read, there at 22.085, begins
+ * as the bytes of the first have gone, at 36.315, and takes 16. */
+static void memories_do_not_wait_for_what_joins(void **state)
+{
+    static const char ideal[] =
+        CUBES("4", "ideal") "cube: {noc: {reduce_ns: 3.0}, hbm: {hold: route}}\n";
+    const char *const names[MOST] = {"c1.slice0", "c2.slice0", "c3.slice0"};
+    const kb_topology *topo = any_topology(ideal);
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e});
+        kb_endpoint to[MOST];
+        kb_transaction all = request_to(topo, to, put_targets(topo, names, to));
+
+        all.op = KB_READ;
+        add(sim, &all);
+        issue(sim, topo, 20000000, KB_READ, "c1.pe0", "c1.slice0", 4096);
+        run_all(sim);
+        assert_int_equal(result_of(sim, 0).end_fs, 46655000);
+        assert_int_equal(result_of(sim, 1).end_fs, 52315000);
         kb_sim_free(sim);
     }
     any_topology_free(topo);
@@ -289,6 +316,7 @@ int main(void)
         cmocka_unit_test(data_of_a_read_join_on_their_way),
         cmocka_unit_test(slices_of_one_cube_too),
         cmocka_unit_test(branches_wait_where_their_trunk_waits),
+        cmocka_unit_test(memories_do_not_wait_for_what_joins),
         cmocka_unit_test(links_carry_it_once_and_memories_each_get_it),
         cmocka_unit_test(a_rectangle_takes_each_link_once),
         cmocka_unit_test(wrong_multicasts_are_refused),

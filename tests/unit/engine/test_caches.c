@@ -172,6 +172,31 @@ static void an_l2_is_cold_once(void **state)
     }
 }
 
+/* Each point begins with an empty L2. */
+static void points_of_a_sweep_are_cold(void **state)
+{
+    const kb_topology *topo = any_topology(l2_runs[0].yaml);
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e});
+        kb_point points[3];
+        kb_point_result results[3];
+
+        for (size_t i = 0; i < 3; i++)
+            points[i] = (kb_point){.op = KB_READ,
+                                   .src = end_of(topo, "c4.pe0"),
+                                   .dst = end_of(topo, "c0.slice0"),
+                                   .nbytes = 4096,
+                                   .inflight = 1};
+        assert_int_equal(kb_sweep(sim, points, 3, results, NULL, NULL), KB_OK);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(results[i].mean_fs, l2_runs[0].actual_fs[0]);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
 /* -- lines, without times ------------------------------------------------------------------------
  */
 
@@ -429,7 +454,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goldens_by_all_engines),
-        cmocka_unit_test(an_l2_is_cold_once), cmocka_unit_test(hits_are_those_of_a_plain_list),
+        cmocka_unit_test(an_l2_is_cold_once),
+        cmocka_unit_test(points_of_a_sweep_are_cold),
+        cmocka_unit_test(hits_are_those_of_a_plain_list),
         cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
         cmocka_unit_test(waits_at_a_cache_have_causes)};

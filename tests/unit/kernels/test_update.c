@@ -188,6 +188,40 @@ static void what_other_pes_see_and_write(void **state)
     assert_true(got[0] == 12 && got[1] == 4 && got[2] == 43);
 }
 
+/* By another shape of it: what x held is of before, and does not come back to the TCM later. */
+static void another_looks_behind_a_shape(tl_ctx *tl, const kb_args *args)
+{
+    double *got = (double *)(uintptr_t)args->user;
+    tl_tensor *x, *shaped;
+
+    if (tl_pe(tl) == 0) {
+        x = tl_full(tl, KB_F32, KB_SHAPE(4), 1);
+        shaped = tl_reshape(tl, x, KB_SHAPE(2, 2));
+        tl_update(tl, shaped, 0, 1, tl_full(tl, KB_F32, KB_SHAPE(1, 2), 5));
+        tl_barrier(tl, ((tl_group){.n = 2}));
+        tl_barrier(tl, ((tl_group){.n = 2}));
+        got[1] = sum_of(tl, x);
+        got[2] = sum_of(tl, shaped);
+    } else {
+        tl_barrier(tl, ((tl_group){.n = 2}));
+        got[0] = sum_of(tl, tl_load(tl, TCM(0), KB_F32, KB_SHAPE(4)));
+        tl_barrier(tl, ((tl_group){.n = 2}));
+    }
+}
+
+static void what_is_updated_by_a_shape_is_seen(void **state)
+{
+    double got[3] = {0};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.values = true});
+
+    (void)state;
+    launch_talk(sim, another_looks_behind_a_shape, got, two, 2);
+    run_launched(sim, 0);
+    kb_sim_free(sim);
+    if (got[0] != 12 || got[1] != 4 || got[2] != 12)
+        fail_msg("%g, %g and %g", got[0], got[1], got[2]);
+}
+
 /* -- what is told --------------------------------------------------------------------------- */
 
 /* Ids: full 0, STORE; full 2, STORE; update 4, FETCH, STORE. */
@@ -264,6 +298,7 @@ int main(void)
         cmocka_unit_test(only_the_part_is_moved),
         cmocka_unit_test(handles_see_what_they_should),
         cmocka_unit_test(what_other_pes_see_and_write),
+        cmocka_unit_test(what_is_updated_by_a_shape_is_seen),
         cmocka_unit_test(the_record_is_of_memory),
         cmocka_unit_test(mistakes_are_named),
     };

@@ -1,7 +1,7 @@
 /* test_math.c -- every operation of PE_MATH, on every type that it takes, element by element. */
 #include "data/cast.h"
 #include "phase2/math_op.h"
-#include "phase2/reference.h"
+#include "phase2/reference_parts.h"
 #include "support/ops.h"
 #include <float.h>
 
@@ -738,6 +738,29 @@ static void nan_is_no_number(void **state)
     ops_drop(&op);
 }
 
+/* Beyond the largest a float of 8 bits is that one, and the reference takes no other for it. */
+static void what_saturates_is_the_largest_and_nothing_else(void **state)
+{
+    static const double beyond[] = {1e6, -1e6, INFINITY, -INFINITY};
+
+    (void)state;
+    for (kb_dtype d = KB_F8E4M3; d <= KB_F8E5M2; d++)
+        for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+            struct op op = operation(TL_EXP, 1, d, ops_dims(1, 1, 0, 0));
+            struct wanted w = {.value = reference_of_float(beyond[i])};
+            struct reference_difference why;
+            unsigned char bytes[3];
+
+            kb_element_set(d, bytes, 0, beyond[i]);
+            kb_element_set(d, bytes, 1, -beyond[i]);
+            kb_element_set(d, bytes, 2, copysign(1, beyond[i]));
+            assert_true(reference_agrees(&op, bytes, 0, 0.1, &w, &why));
+            assert_false(reference_agrees(&op, bytes, 1, 0.1, &w, &why));
+            assert_false(reference_agrees(&op, bytes, 2, 0.1, &w, &why));
+            ops_drop(&op);
+        }
+}
+
 /* -- shapes and constants ------------------------------------------------------------------- */
 
 static void transpose_turns_the_last_two_axes(void **state)
@@ -796,6 +819,7 @@ int main(void)
         cmocka_unit_test(softmax_over_each_axis),
         cmocka_unit_test(softmax_of_nan),
         cmocka_unit_test(nan_is_no_number),
+        cmocka_unit_test(what_saturates_is_the_largest_and_nothing_else),
         cmocka_unit_test(transpose_turns_the_last_two_axes),
         cmocka_unit_test(arange_and_full),
     };

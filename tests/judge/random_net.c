@@ -123,13 +123,14 @@ void judge_print_net(FILE *out, struct dice *rng, uint32_t n)
 uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t n)
 {
     uint32_t switches = below(rng, 4), links = 1 + below(rng, 3);
-    bool loose = chance(rng, 30);
+    bool loose = chance(rng, 30), row = false; /* in a row each switch needs those beside it */
 
     fprintf(out, ", shape: net, switches: %" PRIu32 ", net: [", switches);
     if (switches && chance(rng, 50)) {
         fprintf(out, "{each: [\"s*.c%" PRIu32 "\", \"sw*\"], link: %s}", below(rng, n),
                 any_link(rng));
-    } else if (switches) { /* a switch and each of the next, on either side */
+    } else if (switches) { /* a row: a switch and each of the next, on either side */
+        row = true;
         fputs("{each: [\"s*.c*\", sw0], link: a}", out);
         for (uint32_t i = 1; i < switches; i++)
             fprintf(out, ", {list: [sw%" PRIu32 "-sw%" PRIu32 "], link: %s}", i - 1, i,
@@ -148,7 +149,7 @@ uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t 
         fprintf(out, "], link: %s}", any_link(rng));
     }
     fputs("]}\n", out);
-    return switches > 1 ? switches : 0;
+    return switches > 1 && !row ? switches : 0;
 }
 
 /* What some cubes are: without slices, without PEs, without both. */

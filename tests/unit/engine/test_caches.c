@@ -110,10 +110,10 @@ static void goldens_by_all_engines(void **state)
     "latency_ns: 300.0" cache "}}\n"                                                               \
     "  xcd: {pes: 38, hbm: {slices: 0}, noc: {bw_gbs: 2150.0}, l2: {size_mb: 4, line: 128, "       \
     "ways: 16, bw_gbs: 4300.0, pe_gbs: 134.4, latency_ns: 120.0}}\nsip:\n  cubes: 12\n  net:\n"    \
-    "    - {mesh: [2, 2], of: \"c[0-3]\", link: [usr_h, usr_v]}\n"                                \
+    "    - {mesh: [2, 2], of: \"c[0-3]\", link: [usr_h, usr_v]}\n"                                 \
     "    - {each: [\"c[0-3]\", \"c[4-11]\"], groups: 4, link: bond}\n"                             \
     "cubes: {\"c[0-3]\": iod, \"c[4-11]\": xcd}\naddressing: {granule: 4096, over: sip}\n"
-#define OF_A_STACK                                                                                       \
+#define OF_A_STACK                                                                                 \
     ", cache: {size_mb: 32, line: 128, ways: 16, bw_gbs: 2150.0, latency_ns: 100.0, "              \
     "policy: random}"
 

@@ -1,4 +1,5 @@
-/* cache_row.h -- the numbers of caches, of a memory and between PEs and memories: struct cache_row. */
+/* cache_row.h -- the numbers of caches, of a memory and between PEs and memories: struct cache_row.
+ */
 #ifndef CACHE_ROW_H
 #define CACHE_ROW_H
 #include "cubes.h"

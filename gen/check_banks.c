@@ -206,7 +206,8 @@ void check_l2(const struct spec *spec)
     const struct cache_keys is = cache_of_cube(spec);
 
     if (check_any_cache(spec, &of_cube, &is))
-        refuse_beside(spec, &of_cube, KEY_addressing_granule,
-                      spec->addressing_granule && spec->addressing_granule < is.line,
-                      "has lines longer than 'addressing.granule': one would lie in several slices");
+        refuse_beside(
+            spec, &of_cube, KEY_addressing_granule,
+            spec->addressing_granule && spec->addressing_granule < is.line,
+            "has lines longer than 'addressing.granule': one would lie in several slices");
 }

@@ -148,7 +148,8 @@ static const char schema_head[] =
     "\"tokens_per_s\":{\"type\":[\"number\",\"null\"],\"unit\":\"1/s\"},\n"
     "\"tp\":{\"type\":\"integer\"},\"kv\":{\"type\":[\"integer\",\"null\"]}}}},\n"
     "\"rows\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"additionalProperties\":false,\n"
-    "\"patternProperties\":{\"[.]|^sips$|^ns_per_mm$\":{\"description\":\"a key of the machine that was varied\"}},\n"
+    "\"patternProperties\":{\"[.]|^sips$|^ns_per_mm$\":{\"description\":\"a key of the machine "
+    "that was varied\"}},\n"
     "\"properties\":{\n";
 
 /* An empty cell is null in any column. */

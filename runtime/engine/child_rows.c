@@ -140,7 +140,8 @@ void child_begins(struct kb_sim *s, uint32_t slot)
     flows_count(f, T, x);
 }
 
-/* -- in their order ----------------------------------------------------------------------------- */
+/* -- in their order -----------------------------------------------------------------------------
+ */
 
 /* All that the order of events may depend on beside parts. */
 static ev order_of(ev e)

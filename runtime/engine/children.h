@@ -3,11 +3,11 @@
  * A child has the id of its parent and a part number of its own, of 64 bits: own parts of a
  * transaction have the numbers below 2^20; the k-th read child of part p has p + 2^20 * (1 + 2k),
  * the k-th write child p + 2^20 * (2 + 2k). A child of a child, which is the only one of its
- * direction, has the part of that + 2^42, or of a write + 2^43. Its records go into the fingerprint, its arrival at the
- * memory (class 2) and its end (class 0), in the order of (time, class, id, part), under the id
- * child_record_id(). Those of a memory's cache are events of no row, and there are some only where
- * records are counted: what such a child does is known when its parent arrives. Those of an L2 have
- * rows: child_rows.h.
+ * direction, has the part of that + 2^42, or of a write + 2^43. Its records go into the
+ * fingerprint, its arrival at the memory (class 2) and its end (class 0), in the order of (time,
+ * class, id, part), under the id child_record_id(). Those of a memory's cache are events of no row,
+ * and there are some only where records are counted: what such a child does is known when its
+ * parent arrives. Those of an L2 have rows: child_rows.h.
  */
 #ifndef CHILDREN_H
 #define CHILDREN_H

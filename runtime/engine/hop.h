@@ -26,8 +26,8 @@ struct heard {
     /* The port of a TCM to which it comes, if that takes turns in order; NULL: it comes to none. */
     struct link_station *(*port)(struct kb_sim *s, uint32_t slot);
 
-    /* A slot for what an L2 makes, for the work in `maker`, that comes to memory `dst`; TXN_NONE: no
-     * memory. It is free again. */
+    /* A slot for what an L2 makes, for the work in `maker`, that comes to memory `dst`; TXN_NONE:
+     * no memory. It is free again. */
     uint32_t (*child)(struct kb_sim *s, uint32_t maker, uint32_t dst);
     void (*drop)(struct kb_sim *s, uint32_t slot);
 

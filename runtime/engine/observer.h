@@ -12,8 +12,8 @@
  * take(10, channel), node, wire, ... , come(memory), take(memory), leave, release(channel), end.
  * The pieces between them sum exactly to the latency; explain/ checks this for each transaction.
  *
- * Of what an L2 makes only visits are told: others may wait behind it. What its own transaction waits
- * for it is a wait at the L2.
+ * Of what an L2 makes only visits are told: others may wait behind it. What its own transaction
+ * waits for it is a wait at the L2.
  */
 #ifndef OBSERVER_H
 #define OBSERVER_H

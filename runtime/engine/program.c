@@ -54,7 +54,8 @@ static struct step step_of_node(const struct kb_topology *t, const struct hop_ro
 /* The unit of a cube at which segment `number` ends, if it ends at one; of a host's any slice. */
 static uint32_t unit_of(const struct kb_topology *t, uint32_t number)
 {
-    uint32_t n_local = t->planes * t->sources * t->n_units, n_in = t->planes * t->ports * t->n_units;
+    uint32_t n_local = t->planes * t->sources * t->n_units,
+             n_in = t->planes * t->ports * t->n_units;
 
     if (number - t->seg_local < n_local)
         return (number - t->seg_local) % t->n_units;

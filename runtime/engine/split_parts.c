@@ -1,5 +1,5 @@
-/* split_parts.c -- parts while they are cut: what they get piece by piece, and what their rows get of
- * that. */
+/* split_parts.c -- parts while they are cut: what they get piece by piece, and what their rows get
+ * of that. */
 #include "engine/split.h"
 #include "machine/alone.h"
 #include "network/banks_state.h"
@@ -85,8 +85,7 @@ bool split_add_piece(struct kb_sim *s, struct split_part *part, uint64_t address
     part->last_bytes = nbytes;
     part->pieces++;
     split_add_blocks(s, part, offset, nbytes);
-    return !listed ||
-           (add_bursts(s, part, offset, nbytes) && add_cached(s, part, offset, nbytes));
+    return !listed || (add_bursts(s, part, offset, nbytes) && add_cached(s, part, offset, nbytes));
 }
 
 void split_in_order(struct split_parts *parts, uint32_t first)

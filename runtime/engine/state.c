@@ -82,7 +82,8 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     calendar_clear(&s->calendar);
     return ev_queue_init(&s->queue) && stations_init(s) && make_lists(s) && instances_init(s) &&
            flows_init(&s->flows, topo) &&
-           (!topology_has_l2(topo) || flows_init(&s->of_children, topo)) && (topo->links != MODE_ROUTER || router_new(s));
+           (!topology_has_l2(topo) || flows_init(&s->of_children, topo)) &&
+           (topo->links != MODE_ROUTER || router_new(s));
 }
 
 void sim_clear(struct kb_sim *s)

@@ -95,15 +95,15 @@ struct kb_sim {
     /* Room for rows, sim_room(); the end of a child of an L2, at `t`, is known: network/l2.c. */
     bool (*more_rows)(struct kb_sim *s, uint32_t n);
     void (*child_will_end)(struct kb_sim *s, uint64_t t, uint32_t slot);
-    struct router *router;  /* owned; links router: ports, segments, packets; else NULL */
+    struct router *router; /* owned; links router: ports, segments, packets; else NULL */
 
-    struct flows flows; /* traffic by route; nodes and edges follow when asked for */
+    struct flows flows;       /* traffic by route; nodes and edges follow when asked for */
     struct flows of_children; /* of children, where those of rows are counted behind the run */
-    bool counted;       /* from the times of transactions: the next time these are cleared first */
+    bool counted; /* from the times of transactions: the next time these are cleared first */
 
-    int64_t end_fs;    /* of the last completion, response included */
+    int64_t end_fs;       /* of the last completion, response included */
     int64_t child_end_fs; /* of the last child of an L2, for which nothing need wait */
-    uint64_t n_events; /* completions and arrivals that are counted */
+    uint64_t n_events;    /* completions and arrivals that are counted */
     uint64_t fingerprint;
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;  /* how far a run has come that has not reached its end */

@@ -4,7 +4,8 @@
 #include "network/caches.h"
 #include <string.h>
 
-/* Makes a row of its slice, or of its L2, which has the counts of what came there, that of the cache.
+/* Makes a row of its slice, or of its L2, which has the counts of what came there, that of the
+ * cache.
  */
 static inline void cache_use(const struct cache *c, kb_utilization *use)
 {

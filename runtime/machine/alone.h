@@ -36,7 +36,7 @@ struct alone_of {
 };
 
 struct alone {
-    int64_t fs;     /* from its arrival to its end; INT64_MAX: never */
+    int64_t fs;      /* from its arrival to its end; INT64_MAX: never */
     int64_t wire_fs; /* at an L2: how much of it is the wire of what it makes */
     int64_t row_fs; /* at banks: how long its last segment was its bank's until its row was ready */
 };

@@ -42,9 +42,9 @@ struct bank_piece {
 struct bank_access {
     struct bank_range range; /* of a tile: numbers of its segments */
     struct bank_tile *tile;  /* NULL: its bursts are a range */
-    uint64_t id;          /* of its records */
-    uint64_t order, part; /* of equal arrivals the least is first: bank_access_name() */
-    uint64_t left; /* segments to be granted; of a posted write, to be accepted */
+    uint64_t id;             /* of its records */
+    uint64_t order, part;    /* of equal arrivals the least is first: bank_access_name() */
+    uint64_t left;           /* segments to be granted; of a posted write, to be accepted */
     int64_t arrive_fs, drain_fs;
     int64_t first_fs; /* the earliest end of a segment's first burst */
     int64_t last_fs;  /* the latest end; 1 fs behind the last that was accepted */

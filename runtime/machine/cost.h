@@ -211,7 +211,8 @@ static inline uint32_t dst_or_l2(const struct kb_topology *t, uint32_t src, uint
 {
     uint32_t cube = src_cube(t, src);
 
-    if (!topology_has_l2(t) || !unit_is_slice(t, dst_unit(t, dst)) || !kind_at(t, cube)->l2_cache.sets)
+    if (!topology_has_l2(t) || !unit_is_slice(t, dst_unit(t, dst)) ||
+        !kind_at(t, cube)->l2_cache.sets)
         return dst;
     return dst_pack(t, cube, unit_of_l2(t));
 }

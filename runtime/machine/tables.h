@@ -402,8 +402,8 @@ enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS };
 
 /*
- * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs, then
- * its L2. n_units = slices + 1 + sources, as the L2 is a source, too: behind the PEs.
+ * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs,
+ * then its L2. n_units = slices + 1 + sources, as the L2 is a source, too: behind the PEs.
  */
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;

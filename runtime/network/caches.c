@@ -131,9 +131,10 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
 
 /* What came of the lookup of a transaction. */
 struct found {
-    struct moved missing, written; /* of a memory's cache; an L2 has its missing lines in s->parts */
-    uint64_t asked;                /* bytes of the transaction in the missing lines */
-    int64_t pending_fs;            /* the last end of children of others; 0: none */
+    struct moved missing,
+        written;        /* of a memory's cache; an L2 has its missing lines in s->parts */
+    uint64_t asked;     /* bytes of the transaction in the missing lines */
+    int64_t pending_fs; /* the last end of children of others; 0: none */
 };
 
 /* Where a lookup stands. */
@@ -251,7 +252,8 @@ static bool misses(const struct cache_tags *tags, const struct run *of, uint32_t
     return false;
 }
 
-/* -- children of a memory's cache --------------------------------------------------------------- */
+/* -- children of a memory's cache ---------------------------------------------------------------
+ */
 
 /* A child of the transaction in `slot` comes to the memory at `t`, with `drain_fs` of its own. */
 struct child {
@@ -362,7 +364,8 @@ static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32
 
     if (!has_mshr(c, txn, of, n))
         return false;
-    start = take_turn(s, &c->server, drain_fs(txn->nbytes, memory->own_gbs + s->mask.memory_gbs), t);
+    start =
+        take_turn(s, &c->server, drain_fs(txn->nbytes, memory->own_gbs + s->mask.memory_gbs), t);
     fills_forget(&c->fills, (int64_t)start);
     row->start_fs = (int64_t)start;
     row->pending_fs = 0;

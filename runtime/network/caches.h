@@ -36,13 +36,13 @@ struct cached {
     int64_t start_fs;      /* the lines were looked up; 0 before */
     int64_t pending_fs;    /* of its end: by which a child of another one ends it later */
     /* At an L2: what is known of its end, and what is not. */
-    uint32_t left;        /* children, its own and others', that it waits for */
-    uint32_t fill;        /* of a child: its number, 0: nothing waits for it */
-    int64_t ready_fs;     /* s + latency */
-    int64_t done_fs;      /* it is done no earlier, by its drain and by its own children; */
-    int64_t first_fs;     /* the first data of these come then, NOT_YET: there are none; */
-    int64_t others_fs;    /* by children of others */
-    uint64_t asked;       /* of its bytes, those that were missing */
+    uint32_t left;     /* children, its own and others', that it waits for */
+    uint32_t fill;     /* of a child: its number, 0: nothing waits for it */
+    int64_t ready_fs;  /* s + latency */
+    int64_t done_fs;   /* it is done no earlier, by its drain and by its own children; */
+    int64_t first_fs;  /* the first data of these come then, NOT_YET: there are none; */
+    int64_t others_fs; /* by children of others */
+    uint64_t asked;    /* of its bytes, those that were missing */
 };
 
 struct caches {

@@ -4,15 +4,15 @@
  * For how long    at the begin of that, s, all lines are looked up. Where all are there, and for a
  *                 write, it is done at s + latency + drain. Else it ends with the last of its
  *                 children, which are transactions of their own: one read for each slice that has
- *                 missing lines. They set out from the L2 at s + latency, and behind them the writes
- *                 of what was dropped, for which nothing waits
- * Goes first      first come, first served
- * Wait counted    queue_memory, as of a memory's cache
- * Golden number   docs/model.md "An L2": 459.581 ns cold, 150.481 ns when all is there
+ *                 missing lines. They set out from the L2 at s + latency, and behind them the
+ * writes of what was dropped, for which nothing waits Goes first      first come, first served Wait
+ * counted    queue_memory, as of a memory's cache Golden number   docs/model.md "An L2": 459.581 ns
+ * cold, 150.481 ns when all is there
  *
- * The end of a child is known when its memory knows it. So a line knows a child that may have no end
- * yet: what finds it there waits, and is done no earlier. Data of several children pass one link to
- * the PE: a transaction is done no earlier than its missing bytes take from the first data on.
+ * The end of a child is known when its memory knows it. So a line knows a child that may have no
+ * end yet: what finds it there waits, and is done no earlier. Data of several children pass one
+ * link to the PE: a transaction is done no earlier than its missing bytes take from the first data
+ * on.
  *
  * Example: an L2 of 120 ns, 134.4 GB/s to a PE, a read of 8192 bytes of two slices at 0.005. Both
  * children set out at 120.005, and each ends at 459.581, the last 30.476 of which is its drain. The
@@ -42,8 +42,8 @@ void l2_begin(struct kb_sim *s, uint32_t slot, int64_t ready_fs, int64_t drain_f
 }
 
 /*
- * Bytes from `*address` on, up to `end`, that lie in one slice. False: there is no memory. Lines are
- * whole, and slices need not be: the last line of one may reach into the next.
+ * Bytes from `*address` on, up to `end`, that lie in one slice. False: there is no memory. Lines
+ * are whole, and slices need not be: the last line of one may reach into the next.
  */
 static bool next_in_slice(const struct kb_topology *t, uint64_t *address, uint64_t end,
                           struct address_part *piece)

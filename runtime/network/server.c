@@ -10,7 +10,8 @@ static const struct memory_server none;
 
 static const struct memory_server *const servers[] = {
 #define MODEL_ROW(NAME, word, name) [MEMORY_##NAME] = &name##_server,
-    [MEMORY_SERVER] = &none, MEMORY_MODELS(MODEL_ROW)[MEMORY_CACHE] = &cache_server,
+    [MEMORY_SERVER] = &none,
+    MEMORY_MODELS(MODEL_ROW)[MEMORY_CACHE] = &cache_server,
     [MEMORY_QUEUEING] = &queue_server};
 
 enum { N_MODELS = sizeof servers / sizeof *servers };

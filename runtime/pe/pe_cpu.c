@@ -545,7 +545,8 @@ static inline void transfer_done(struct kb_sim *s, uint64_t t, struct command *c
 {
     struct kb_launch_result *r = pe_result(c->pe);
 
-    *(c->op.kind == OP_DMA_READ || c->op.sums ? &r->dma_read_bytes : &r->dma_write_bytes) += c->nbytes;
+    *(c->op.kind == OP_DMA_READ || c->op.sums ? &r->dma_read_bytes : &r->dma_write_bytes) +=
+        c->nbytes;
     command_end(s, t, c);
 }
 

@@ -12,10 +12,10 @@
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
  * Ranges are a ring by offset, shared by a tensor and its views; those before a gap are a list,
  * too, as thousands of small tiles may lie side by side. From the end grow the slots of queues to
- * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`. Where none is free, but tensors
- * are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a tensor
- * of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at offset
- * 128; one of 129 at 320.
+ * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`. Where none is free, but
+ * tensors are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a
+ * tensor of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at
+ * offset 128; one of 129 at 320.
  *
  * Contents. The PE finds its own tensors by their handles, each with a view of its version, so
  * nothing is written to the MemoryStore when a result is made: the tensor is `hidden`. The store

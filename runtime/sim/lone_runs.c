@@ -65,8 +65,7 @@ static bool has_parts(const struct kb_sim *s, uint32_t slot)
 static uint64_t place_of_bytes(const struct kb_sim *s, uint32_t slot)
 {
     const struct memory_row *hbm = &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->hbm;
-    bool matters =
-        s->topo->banked || s->topo->impls || hbm->access_bytes ||
+    bool matters = s->topo->banked || s->topo->impls || hbm->access_bytes ||
                    hbm->model == MEMORY_CACHE || topology_has_l2(s->topo);
 
     if (has_parts(s, slot))

@@ -104,8 +104,8 @@ static kb_status make_job(struct kb_sim *s, const kb_point *p, struct job *job, 
         status = destination_parts(s, &row, &to, why);
     if (status != KB_OK)
         return status;
-    in_parts = s->splits && (to.splits || s->parts.rows[0].blocks ||
-                             s->parts.rows[0].dst != ends[1]);
+    in_parts =
+        s->splits && (to.splits || s->parts.rows[0].blocks || s->parts.rows[0].dst != ends[1]);
     *job = (struct job){.op = p->op,
                         .src = ends[0],
                         .dst = ends[1],

@@ -1,4 +1,5 @@
-/* cache.c -- a cache, of a slice or an L2: lines as a list, the one that was touched last at the end. */
+/* cache.c -- a cache, of a slice or an L2: lines as a list, the one that was touched last at the
+ * end. */
 #include "cache.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ struct turns {
 struct judge_cache {
     const struct judge_topo *t;
     struct judge_end at;
-    const char *keys; /* "cube.hbm.cache" or "cube.l2" */
+    const char *keys;                        /* "cube.hbm.cache" or "cube.l2" */
     uint64_t line, ways, sets, mshrs, block; /* block: of the memory behind */
     bool at_random, through;
     int64_t latency_fs, memory_overhead_fs, memory_latency_fs;
@@ -343,8 +344,8 @@ static void sum_turns(const struct turns *turns, int64_t end_fs, struct judge_us
 }
 
 static struct judge_child ask(struct judge_cache *c, const struct judge_access *a,
-                              const struct judge_list_of_lines *list, int64_t at_fs, int64_t drain_fs, bool write,
-                              bool *too_late)
+                              const struct judge_list_of_lines *list, int64_t at_fs,
+                              int64_t drain_fs, bool write, bool *too_late)
 {
     struct judge_child child = {
         .is_made = list->n > 0,

@@ -1,5 +1,5 @@
-/* cache.h -- a cache, of a slice or an L2, and the memory behind that of a slice, by docs/model.md "A cache before a
- * memory": a plain list of lines, no shortcut. */
+/* cache.h -- a cache, of a slice or an L2, and the memory behind that of a slice, by docs/model.md
+ * "A cache before a memory": a plain list of lines, no shortcut. */
 #ifndef JUDGE_CACHE_H
 #define JUDGE_CACHE_H
 #include "banks.h"

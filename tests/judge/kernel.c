@@ -229,9 +229,8 @@ static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64
 
 static void record(struct sim *s, enum judge_class class, uint64_t key)
 {
-    struct judge_event e = {.fs = s->now_fs,
-                            .class = class,
-                            .id = judge_record_number(id_of(key), number_of(s, key))};
+    struct judge_event e = {
+        .fs = s->now_fs, .class = class, .id = judge_record_number(id_of(key), number_of(s, key))};
 
     s->run->fingerprint = judge_fingerprint(s->run->fingerprint, &e);
 }
@@ -821,12 +820,11 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
     struct sim *s = arg;
     uint64_t key = key_of_number(s, access->id, access->part);
 
-    judge_post(&s->events,
-               (struct judge_event){.fs = done_fs,
-                                    .class = JUDGE_DONE,
-                                    .id = access->id,
-                                    .part = access->part,
-                                    .step = job_at(s, key)->n_steps});
+    judge_post(&s->events, (struct judge_event){.fs = done_fs,
+                                                .class = JUDGE_DONE,
+                                                .id = access->id,
+                                                .part = access->part,
+                                                .step = job_at(s, key)->n_steps});
     will_be_done(s, key, done_fs);
 }
 
@@ -978,8 +976,8 @@ static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piec
 {
     struct sim *s = x->s;
     enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
-    uint32_t course = judge_course_of(s->t, op, &x->p->kernel->pe, &part->memory, id_of(key),
-                                     key >> PART_BIT);
+    uint32_t course =
+        judge_course_of(s->t, op, &x->p->kernel->pe, &part->memory, id_of(key), key >> PART_BIT);
     struct judge_route r = {0};
 
     if (judge_route_on(s->t, course, op, &x->p->kernel->pe, &part->memory, &r)) {
@@ -1019,8 +1017,9 @@ static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64
     uint64_t address = address_of(x->s, at, offset);
     bool past_l2 = x->c->kind == JUDGE_ATOMIC || x->c->kind == JUDGE_SEND ||
                    x->c->kind == JUDGE_RECV || !judge_goes_to_l2(t, pe, at);
-    bool joined = lines.n == 1 || lines.stride == lines.nbytes ||
-                  strcmp(judge_cube_text(t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") != 0;
+    bool joined =
+        lines.n == 1 || lines.stride == lines.nbytes ||
+        strcmp(judge_cube_text(t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") != 0;
     bool splits = at->kind == JUDGE_SLICE && judge_count(t, "addressing.granule") > 0;
     struct judge_piece whole = {.memory = *at, .offset = offset, .nbytes = lines.n * lines.nbytes};
     struct judge_stretch *runs;

@@ -142,7 +142,8 @@ size_t judge_cut_to_l2(const struct judge_topo *t, const struct judge_end *pe,
 
 /* -- children --------------------------------------------------------------------------------- */
 
-/* Pieces by slices, each list in order; and of each the read child, and how much of it is wanted. */
+/* Pieces by slices, each list in order; and of each the read child, and how much of it is wanted.
+ */
 struct by_slice {
     struct judge_piece *pieces;
     uint64_t *wanted;
@@ -170,8 +171,8 @@ static size_t slice_in(struct by_slice *all, const struct judge_end *memory, uin
 }
 
 /* Bytes of one stretch; returns the slice of the first of them, SIZE_MAX: there is none. */
-static size_t add_stretch(const struct judge_topo *t, struct by_slice *all,
-                          struct judge_stretch of, uint64_t wanted)
+static size_t add_stretch(const struct judge_topo *t, struct by_slice *all, struct judge_stretch of,
+                          uint64_t wanted)
 {
     size_t first = SIZE_MAX;
     uint64_t left, offset;
@@ -183,8 +184,8 @@ static size_t add_stretch(const struct judge_topo *t, struct by_slice *all,
         judge_address_of(t, &memory, offset, &left);
         left = of.nbytes < left ? of.nbytes : left;
         i = slice_in(all, &memory, offset, of.at);
-        all->pieces[i].runs =
-            judge_grow(all->pieces[i].runs, all->pieces[i].n_runs + 1, sizeof(struct judge_stretch));
+        all->pieces[i].runs = judge_grow(all->pieces[i].runs, all->pieces[i].n_runs + 1,
+                                         sizeof(struct judge_stretch));
         all->pieces[i].runs[all->pieces[i].n_runs++] = (struct judge_stretch){offset, left};
         all->pieces[i].nbytes += left;
         if (of.at < all->pieces[i].lowest)
@@ -245,11 +246,11 @@ static void close(struct judge_l2 *l2, struct open *o, bool *too_late)
     int64_t done_fs = o->done_fs;
 
     if (o->first_fs < INT64_MAX)
-        done_fs = most(done_fs, judge_add_fs(o->first_fs,
-                                             judge_transfer_fs(o->asked,
-                                                               judge_l2_gbs(l2->t, &l2->at),
-                                                               too_late),
-                                             too_late));
+        done_fs =
+            most(done_fs,
+                 judge_add_fs(o->first_fs,
+                              judge_transfer_fs(o->asked, judge_l2_gbs(l2->t, &l2->at), too_late),
+                              too_late));
     o->closed = true;
     l2->user.done(l2->user.arg, o->id, o->part, o->begin_fs, done_fs);
 }
@@ -396,8 +397,8 @@ static void child_alone(void *arg, struct judge_l2_child *child)
     if (judge_has_banks(a->t, m))
         end_fs += judge_banks_alone_fs(a->t, m, &access) - r.hops[r.n - 1].overhead_fs;
     else if (judge_has_cache(a->t, m))
-        end_fs += judge_cache_alone_fs(a->t, m, &access, gbs, a->too_late) -
-                  r.hops[r.n - 1].overhead_fs;
+        end_fs +=
+            judge_cache_alone_fs(a->t, m, &access, gbs, a->too_late) - r.hops[r.n - 1].overhead_fs;
     else
         end_fs += drain_fs;
     if (end_fs - drain_fs < a->first_fs)
@@ -439,11 +440,11 @@ int64_t judge_l2_alone_fs(const struct judge_topo *t, const struct judge_end *at
         *wire_fs = a.wire_fs;
         done_fs = most(done_fs, a.last_fs);
         if (a.first_fs < INT64_MAX)
-            done_fs = most(done_fs, judge_add_fs(a.first_fs,
-                                                 judge_transfer_fs(l2->open[0].asked,
-                                                                   judge_l2_gbs(t, &a.at),
-                                                                   too_late),
-                                                 too_late));
+            done_fs = most(
+                done_fs,
+                judge_add_fs(a.first_fs,
+                             judge_transfer_fs(l2->open[0].asked, judge_l2_gbs(t, &a.at), too_late),
+                             too_late));
     }
     judge_l2_free(l2);
     return done_fs;

@@ -5,7 +5,7 @@
 
 /* What an L2 asks of a slice: it sets out at `depart_fs`. */
 struct judge_l2_child {
-    uint64_t id, part;     /* its own; `maker` is the part that it is of */
+    uint64_t id, part; /* its own; `maker` is the part that it is of */
     uint64_t maker;
     bool write;
     int64_t depart_fs;

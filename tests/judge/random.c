@@ -327,8 +327,8 @@ static void print_cache(FILE *out, struct dice *keys)
 static void print_l2(FILE *out, struct dice *rng, uint64_t seed)
 {
     static const char *const latency[] = {"120", "0.0000005", "0", "4.75"};
-    struct dice dice = {.state = seed ^ UINT64_C(0x12), .one_gbs = rng->one_gbs,
-                        .no_delays = rng->no_delays};
+    struct dice dice = {
+        .state = seed ^ UINT64_C(0x12), .one_gbs = rng->one_gbs, .no_delays = rng->no_delays};
     uint32_t line = 32u << below(&dice, 2), ways = 1 + below(&dice, 6), sets = 1 + below(&dice, 9);
 
     fprintf(out, "  l2: {line: %" PRIu32 ", ways: %" PRIu32 ", size_mb: %.12g", line, ways,
@@ -671,8 +671,7 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
 static void print_shape(FILE *out, uint64_t seed, bool for_kernels, bool whole, enum slices slices,
                         bool l2)
 {
-    struct dice dice = {
-        .state = seed, .slices = slices, .whole_slices = for_kernels, .l2 = l2};
+    struct dice dice = {.state = seed, .slices = slices, .whole_slices = for_kernels, .l2 = l2};
     struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
@@ -763,8 +762,7 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices 
 
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
-    struct dice dice = {
-        .state = seed, .slices = slices, .whole_slices = whole_slices, .l2 = l2};
+    struct dice dice = {.state = seed, .slices = slices, .whole_slices = whole_slices, .l2 = l2};
     struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
 

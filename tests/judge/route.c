@@ -484,7 +484,8 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
         if (!w.no_way)
             into_memory(&w, dst);
     } else {
-        if ((src->kind != JUDGE_PE && src->kind != JUDGE_L2) || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
+        if ((src->kind != JUDGE_PE && src->kind != JUDGE_L2) || dst->kind == JUDGE_PE ||
+            dst->kind == JUDGE_HOST)
             return false;
         if (dst->kind == JUDGE_TCM && same_cube(src, dst) && src->unit == dst->unit)
             return false;

@@ -24,7 +24,7 @@ struct station {
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
     struct judge_l2 *l2;
-    int64_t starts_fs;         /* of a channel: none sets out earlier */
+    int64_t starts_fs; /* of a channel: none sets out earlier */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -40,7 +40,8 @@ struct step {
 /* A part of a row; most rows have one. */
 struct txn {
     uint64_t id, part;
-    const struct judge_l2_child *child; /* owned; it is what an L2 asks, and `l2` the station of that */
+    const struct judge_l2_child
+        *child; /* owned; it is what an L2 asks, and `l2` the station of that */
     struct station *l2;
     uint64_t packet; /* that it is of */
     uint64_t nbytes;
@@ -446,8 +447,8 @@ static void make_child(void *arg, struct judge_l2_child *made)
     x->n_runs = child->piece.n_runs;
     x->moved = judge_moved_bytes(s->t, &child->piece);
     x->result.bottleneck_gbs = r.bottleneck_gbs < gbs ? r.bottleneck_gbs : gbs;
-    x->result.drain_fs = judge_child_drain_fs(s->t, &l2, child, x->result.bottleneck_gbs,
-                                              &s->too_late);
+    x->result.drain_fs =
+        judge_child_drain_fs(s->t, &l2, child, x->result.bottleneck_gbs, &s->too_late);
     plan(s, x, &as, &child->piece.memory, &r);
     judge_route_clear(&r);
     judge_post(&s->events, (struct judge_event){.fs = child->depart_fs,
@@ -476,8 +477,8 @@ static void plan_l2(struct sim *s, struct txn *x, const struct judge_row *row,
     uint32_t plane = s->t->hashed_planes ? 0
                      : row->plane        ? row->plane - 1
                                          : judge_plane_of(s->t, row->op, 0);
-    int64_t wire_fs, latency_fs = judge_ns(judge_cube_number(s->t, at->sip, at->cube,
-                                                             "cube.l2.latency_ns"));
+    int64_t wire_fs,
+        latency_fs = judge_ns(judge_cube_number(s->t, at->sip, at->cube, "cube.l2.latency_ns"));
 
     if (!station->l2)
         station->l2 = judge_l2_new(s->t, at, &user);

@@ -141,9 +141,8 @@ size_t judge_cut_row(const struct judge_topo *t, const struct judge_row *row,
 
         runs = judge_alloc(n_rows, sizeof *runs);
         for (size_t i = 0; i < n_rows; i++)
-            runs[i] = (struct judge_stretch){(by_address ? row->address : row->offset) +
-                                                 i * row->stride,
-                                             row->nbytes / n_rows};
+            runs[i] = (struct judge_stretch){
+                (by_address ? row->address : row->offset) + i * row->stride, row->nbytes / n_rows};
         n = judge_cut_to_l2(t, &row->src, by_address ? NULL : &row->dst, runs, n_rows, parts);
         free(runs);
         return n;
@@ -198,8 +197,8 @@ int64_t judge_drain_fs(const struct judge_topo *t, const struct judge_end *pe, b
     if (pe && n_runs > 1) {
         double run_ns = judge_cube_number(t, pe->sip, pe->cube, "cube.pe.pe_dma.run_ns");
 
-        other = judge_transfer_fs(
-            to_l2 ? part->last_own : part->runs[part->n_runs - 1].nbytes, gbs, too_late);
+        other = judge_transfer_fs(to_l2 ? part->last_own : part->runs[part->n_runs - 1].nbytes, gbs,
+                                  too_late);
         if (run_ns > 0)
             other += (int64_t)(n_runs - 1) * llround(run_ns * 1e6);
         fs = other > fs ? other : fs;

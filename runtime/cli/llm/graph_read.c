@@ -466,8 +466,7 @@ static void read_node(struct reader *r, const yaml_node_t *node)
     struct llm_op op = {.kind = kind->kind, .is_layer = r->is_layer};
     snprintf(op.id, sizeof op.id, "%s", id);
     read_kind(r, node, &op);
-    if (r->yaml.n_bad == before &&
-        graph_op_wrong(&op, &r->out->shape, g->layers, why))
+    if (r->yaml.n_bad == before && graph_op_wrong(&op, &r->out->shape, g->layers, why))
         yaml_bad(&r->yaml, node, "%s", why);
     if (op.kind == LLM_ALL_REDUCE || op.kind == LLM_ALL_GATHER || op.kind == LLM_QK_NORM ||
         op.kind == LLM_ROPE)

@@ -386,9 +386,9 @@ static enum exit_code check_maps(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken,   check_needs, check_replaced, check_report,  check_format,
-        check_stats,   check_why,   check_picture,  check_files,   check_bytes,
-        check_columns, check_shard, check_resume,   check_maps,    check_terminal};
+        check_taken,   check_needs, check_replaced, check_report, check_format,
+        check_stats,   check_why,   check_picture,  check_files,  check_bytes,
+        check_columns, check_shard, check_resume,   check_maps,   check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)

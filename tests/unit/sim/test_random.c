@@ -119,8 +119,8 @@ static void caches_do_what_the_judge_says(void **state)
     each_scenario(seeds() / 4, judge_random_caches, check_banks);
 }
 
-/* The same of machines whose cubes have an L2, before slices of any kind: what it asks of them comes
- * back in any order. */
+/* The same of machines whose cubes have an L2, before slices of any kind: what it asks of them
+ * comes back in any order. */
 static void l2s_do_what_the_judge_says(void **state)
 {
     (void)state;

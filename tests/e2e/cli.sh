@@ -64,6 +64,7 @@ refused "an option of other commands" 2 "it is an option of probe, replay" route
 refused "an unknown case suggests the nearest" 2 "did you mean 'pe-sram'?" probe --case pe-srma
 refused "a case this topology lacks" 2 "no place for case 'pe-cross-sip'" probe --case pe-cross-sip
 refused "an option of another command" 2 "info takes no --case" info --case h2d
+refused "whatever its value is" 2 "replay takes no --by, it is an option of run, why" replay rows.csv --by place
 refused "an option without its argument" 2 "--format needs an argument" probe --format
 refused "an argument for an option that takes none" 2 "--quiet takes no argument" probe --quiet=1
 refused "more bytes than the memory holds" 2 "more than c0.slice0 holds" route c0.pe0 c0.slice0 --bytes 7G

@@ -85,11 +85,11 @@ if nm "$SIM" | grep -q '__\(asan_init\|tsan_init\)'; then
     skip "a word" "a sanitizer takes many times as long"
 else
     until_word "$SIM" $long -o w.csv
-    grep -q '^note: this has worked for 1 s so far, about [0-9]* s in all: 50.0 % of 2 points are done; --limit-s' err &&
+    grep -q '^note: this has worked for 1 s so far, about [0-9]* s in all: 50.0 % of 2 points are done; --limit-s ends it with what is complete$' err &&
         [ "$(grep -c '^note: this has worked' err)" = 1 ]
     ok "what lasts says so, and how long it will"
     until_word "$ANY" info --machine gaps.yaml
-    grep -q '^note: this has worked for 1 s so far; --limit-s' err
+    grep -q '^note: this has worked for 1 s so far; --limit-s ends it$' err
     ok "also while a machine is made"
     until_word "$KBGEN" gaps.yaml
     grep -q '^kbgen: note: this has worked for 1 s so far' err

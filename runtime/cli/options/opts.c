@@ -47,16 +47,14 @@ enum { TOP_OF_DIFF = 20 };
 
 /* -- what only makes sense together --------------------------------------------------------- */
 
-/* A command was given option `id`, which it does not take: say which ones do. */
-static enum exit_code misplaced(const struct reading *r, const char *command, int id)
+enum exit_code opts_misplaced(const struct reading *r, const struct option_row *row)
 {
     const char *names[N_COMMANDS];
     char all[64];
 
-    text_join(names, words_commands(option_rows[id].shown.commands & ~IN(REPORT), names), "", all,
-              sizeof all);
-    return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", command,
-               option_names[id], all);
+    text_join(names, words_commands(row->shown.commands & ~IN(REPORT), names), "", all, sizeof all);
+    return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s",
+               command_rows[r->o->command].name, row->shown.name, all);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -362,7 +360,7 @@ static enum exit_code check_taken(const struct reading *r)
 
     for (int i = 0; i < N_OPTIONS; i++)
         if (r->given[i] && !(option_rows[i].shown.commands >> o->command & 1))
-            return misplaced(r, row->name, i);
+            return opts_misplaced(r, &option_rows[i]);
     if (o->n_operands < row->fewest)
         return say(r->program, EXIT_USAGE, "%s needs %s, see '%s %s --help'", row->name,
                    row->operands, r->program, row->name);

@@ -72,6 +72,9 @@ extern const char *const opts_formats[],
 /* The index of `word` among `names`, or -1. */
 int opts_find(const char *word, const char *const names[], size_t n_names);
 
+/* The command was given an option that it does not take: says which ones do. */
+enum exit_code opts_misplaced(const struct reading *r, const struct option_row *row);
+
 /* "--bytes 'x' is not EXPECTED": EXIT_USAGE. */
 enum exit_code opts_refuse(const struct reading *r, const struct option_row *row, const char *word,
                            const char *expected);

@@ -18,6 +18,11 @@
 
 enum { TEXT_BYTES = 160, MB = 1000000, WORD_BYTES = 1000 * MB };
 
+static const char *what_is_kept(void)
+{
+    return stop_is_deferred() ? " with what is complete" : "";
+}
+
 static void say_long(const struct watch_taken *taken)
 {
     char text[TEXT_BYTES] = "";
@@ -27,14 +32,14 @@ static void say_long(const struct watch_taken *taken)
         text_format(text, sizeof text, ", about %.0f s in all: %.1f %% of %llu %s are done",
                     taken->s + part.left_s, 100.0 * (double)part.done / (double)part.total,
                     (unsigned long long)part.total, part.things);
-    say_line("note: this has worked for %.0f s so far%s; --limit-s ends it with what is complete",
-             taken->work_s, text);
+    say_line("note: this has worked for %.0f s so far%s; --limit-s ends it%s", taken->work_s, text,
+             what_is_kept());
 }
 
 static void say_large(const struct watch_taken *taken)
 {
-    say_line("note: this has %.0f MB of memory so far; --limit-mb ends it with what is complete",
-             (double)taken->bytes / MB);
+    say_line("note: this has %.0f MB of memory so far; --limit-mb ends it%s",
+             (double)taken->bytes / MB, what_is_kept());
 }
 
 static void tell(void *arg, enum watch_news news, const struct watch_taken *taken)

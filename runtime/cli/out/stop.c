@@ -166,6 +166,11 @@ void stop_defer(bool deferred)
         set_timer(0);
 }
 
+bool stop_is_deferred(void)
+{
+    return deferring;
+}
+
 /* -- limits --------------------------------------------------------------------------------- */
 
 void stop_now(enum stop_limit which)

@@ -8,6 +8,7 @@ void stop_catch(void);
 
 /* From now on (or, with false, no longer) the first SIGINT only makes stop_asked() true. */
 void stop_defer(bool deferred);
+bool stop_is_deferred(void);
 
 /*
  * A limit of `session` (NULL: of the command line) is passed: as a first SIGINT, on any thread. If

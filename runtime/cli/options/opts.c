@@ -47,16 +47,6 @@ enum { TOP_OF_DIFF = 20 };
 
 /* -- what only makes sense together --------------------------------------------------------- */
 
-enum exit_code opts_misplaced(const struct reading *r, const struct option_row *row)
-{
-    const char *names[N_COMMANDS];
-    char all[64];
-
-    text_join(names, words_commands(row->shown.commands & ~IN(REPORT), names), "", all, sizeof all);
-    return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s",
-               command_rows[r->o->command].name, row->shown.name, all);
-}
-
 static bool ends_in(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
@@ -360,7 +350,7 @@ static enum exit_code check_taken(const struct reading *r)
 
     for (int i = 0; i < N_OPTIONS; i++)
         if (r->given[i] && !(option_rows[i].shown.commands >> o->command & 1))
-            return opts_misplaced(r, &option_rows[i]);
+            return words_misplaced(r, &option_rows[i]);
     if (o->n_operands < row->fewest)
         return say(r->program, EXIT_USAGE, "%s needs %s, see '%s %s --help'", row->name,
                    row->operands, r->program, row->name);

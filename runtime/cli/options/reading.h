@@ -72,9 +72,6 @@ extern const char *const opts_formats[],
 /* The index of `word` among `names`, or -1. */
 int opts_find(const char *word, const char *const names[], size_t n_names);
 
-/* The command was given an option that it does not take: says which ones do. */
-enum exit_code opts_misplaced(const struct reading *r, const struct option_row *row);
-
 /* "--bytes 'x' is not EXPECTED": EXIT_USAGE. */
 enum exit_code opts_refuse(const struct reading *r, const struct option_row *row, const char *word,
                            const char *expected);
@@ -92,6 +89,9 @@ void words_add_defaults(struct reading *r);
 
 /* "WHY" and the commands of which there are reports: EXIT_USAGE. */
 enum exit_code words_refuse_report(const struct reading *r, const char *why);
+
+/* The command was given an option that it does not take: says which ones do. */
+enum exit_code words_misplaced(const struct reading *r, const struct option_row *row);
 
 /* The names of those of `commands`; returns how many. */
 size_t words_commands(unsigned commands, const char *names[N_COMMANDS]);

@@ -45,8 +45,6 @@ enum exit_code opts_refuse(const struct reading *r, const struct option_row *row
 {
     char shown[64];
 
-    if (r->o->command < N_COMMANDS && !(row->shown.commands >> r->o->command & 1))
-        return opts_misplaced(r, row);
     return say(r->program, EXIT_USAGE, "--%s '%s' is not %s", row->shown.name,
                text_show(word, strlen(word), shown, sizeof shown), expected);
 }

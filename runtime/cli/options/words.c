@@ -159,8 +159,20 @@ size_t words_commands(unsigned commands, const char *names[N_COMMANDS])
     return n;
 }
 
+enum exit_code words_misplaced(const struct reading *r, const struct option_row *row)
+{
+    const char *names[N_COMMANDS];
+    char all[64];
+
+    text_join(names, words_commands(row->shown.commands & ~IN(REPORT), names), "", all, sizeof all);
+    return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s",
+               command_rows[r->o->command].name, row->shown.name, all);
+}
+
 static enum exit_code set_option(struct reading *r, enum option_id id, const char *argument)
 {
+    if (r->o->command < N_COMMANDS && !(option_rows[id].shown.commands >> r->o->command & 1))
+        return words_misplaced(r, &option_rows[id]);
     r->given[id] = true;
     enum exit_code code = opts_read_value(r, id, argument);
     if (!code)

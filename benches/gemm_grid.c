@@ -1,0 +1,513 @@
+/* gemm_grid.c -- c = a b as chips run it: blocks of c on a grid of PEs, operands by multicast.
+ *
+ * The PEs are a grid of rows and columns, in the order of their numbers. A row of it has a part of
+ * the rows of c, a column a part of the columns, so a PE has a block of c. K is cut into steps. The
+ * tile of a that a step takes is the same for all PEs of a row: one of them loads it, the s-th in
+ * turn, and stores it to the TCMs of all others by one multicast. The same with b along columns. So
+ * each element is read once, for all PEs of a row or column, and passes each link once.
+ *
+ * A block larger than BM x BN is made in passes, each a sum in an accumulator over all steps of K.
+ * Steps of all passes are one row, s = 0, 1, ..:
+ *
+ *     the owner of step s + AHEAD begins to load
+ *     the owner of step s sends          into buffer s mod BUFFERS of the others
+ *     dot_acc of step s - 1              meanwhile
+ *     barriers of the row and the column: the tiles of s are there, those of s - 1 are used up
+ *
+ * Example: cube8, GRID=8, K 256, BK 32. Row 0 is cube 0. In step 0 PE 0 of it loads 32 columns of
+ * the rows of the cube, and PEs 1 to 7 get them; in step 1 it is PE 1.
+ *
+ * Arguments: M, N, K, dtype; GRID rows of the grid, BM, BN, BK: 0 is chosen here. What does not fit
+ * into a TCM or an accumulator is refused with what does.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "even.h"
+#include "tile.h"
+
+enum { BUFFERS = 3, AHEAD = 2, RING = 4 };
+
+/* How the product is cut; the same for all PEs. */
+struct cut {
+    int64_t m, n, k, rows, cols; /* of c and of the grid */
+    int64_t bm, bn, bk;
+    int64_t passes_m, passes_n, steps_k; /* passes over the largest part, steps of one */
+    kb_dtype dtype, dtype_c;
+};
+
+/* Some rows and columns of a tensor. */
+struct rect {
+    int64_t row, rows, col, cols;
+};
+
+/* An operand, as one PE has it: its row of the grid has a, its column b. */
+struct side {
+    const kb_tensor *tensor;
+    int64_t members, place; /* of PEs first, first + stride, ..: this is number `place` */
+    uint32_t first, stride;
+    tl_tensor *buffer[BUFFERS];
+    tl_tensor *loaded[RING]; /* by step; NULL: another PE has loaded it */
+    tl_tensor *sent;         /* to be waited for */
+    uint32_t *pes;           /* all members */
+};
+
+struct pe {
+    tl_ctx *tl;
+    struct cut cut;
+    int64_t r, c;
+    struct side a, b;
+    const kb_tensor *out;
+    tl_run *runs;
+    uint64_t *targets;
+    tl_acc *acc;
+};
+
+/* -- how it is cut ---------------------------------------------------------------------------- */
+
+/* What there is room for in a PE, in bytes. */
+struct room {
+    int64_t tcm, acc;
+};
+
+static void take_key(void *arg, const kb_key *key)
+{
+    struct room *room = arg;
+
+    if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
+        room->acc = (int64_t)key->value * 1024;
+}
+
+static struct cut cut_of(const kb_bench_run *run)
+{
+    int64_t pes = kb_pe_count(kb_bench_topology(run));
+    struct cut x = {.m = kb_bench_int(run, "M"),
+                    .n = kb_bench_int(run, "N"),
+                    .k = kb_bench_int(run, "K"),
+                    .rows = kb_bench_int(run, "GRID"),
+                    .bm = kb_bench_int(run, "BM"),
+                    .bn = kb_bench_int(run, "BN"),
+                    .bk = kb_bench_int(run, "BK"),
+                    .dtype = kb_bench_dtype(run, "dtype")};
+
+    x.dtype_c = product_dtype(x.dtype);
+    if (x.rows == 0 || x.rows > pes)
+        return x;
+    x.cols = pes / x.rows;
+    if (x.bm == 0 || x.bn == 0 || x.bk == 0)
+        return x;
+    x.passes_m = parts(parts(x.m, x.rows), x.bm);
+    x.passes_n = parts(parts(x.n, x.cols), x.bn);
+    x.steps_k = parts(x.k, x.bk);
+    return x;
+}
+
+/* How many tiles of an operand a TCM has at once, of `members` PEs that take turns in loading. */
+static int64_t tiles_of(int64_t members)
+{
+    return members == 1 ? RING + 1 : BUFFERS + 1 + RING / members;
+}
+
+static int64_t rounded_up(int64_t nbytes)
+{
+    return parts(nbytes, 64) * 64;
+}
+
+/* What tiles and blocks take of a TCM, and the sums of a block of the accumulators. */
+static struct room needed(const struct cut *x, int64_t bm, int64_t bn, int64_t bk)
+{
+    int64_t size = (int64_t)kb_dtype_bytes(x->dtype), c = (int64_t)kb_dtype_bytes(x->dtype_c);
+
+    return (struct room){.tcm = tiles_of(x->cols) * rounded_up(bm * bk * size) +
+                                tiles_of(x->rows) * rounded_up(bk * bn * size) +
+                                2 * rounded_up(bm * bn * c),
+                         .acc = bm * bn * (int64_t)kb_dtype_bytes(sum_dtype(x->dtype))};
+}
+
+static bool fits(const struct cut *x, struct room room, int64_t bm, int64_t bn, int64_t bk)
+{
+    struct room need = needed(x, bm, bn, bk);
+
+    return need.tcm <= room.tcm && need.acc <= room.acc;
+}
+
+/* The most of 1 to `most` that fits, by halves; 0: not even 1. */
+static int64_t most_k(const struct cut *x, struct room room, int64_t most)
+{
+    while (most > 0 && !fits(x, room, x->bm, x->bn, most))
+        most /= 2;
+    return most;
+}
+
+/* The rows of the grid for which a PE has the least of a and b to take. */
+static int64_t rows_for(const struct cut *x, int64_t pes)
+{
+    int64_t best = 1, least_sum = INT64_MAX;
+
+    for (int64_t rows = 1; rows <= pes; rows++) {
+        int64_t sum = parts(x->m, rows) + parts(x->n, pes / rows);
+
+        if (pes % rows || sum >= least_sum)
+            continue;
+        best = rows;
+        least_sum = sum;
+    }
+    return best;
+}
+
+/* As few blocks of a part as can be, of equal size. */
+static int64_t even_blocks(int64_t part, int64_t most)
+{
+    return parts(part, parts(part, most < 1 ? 1 : most));
+}
+
+/* A step has so many bytes of both operands, if K has. */
+enum { STEP_BYTES = 65536 };
+
+/* Chooses what is 0. */
+static void choose(struct cut *x, struct room room, int64_t pes)
+{
+    int64_t sums = room.acc / (int64_t)kb_dtype_bytes(sum_dtype(x->dtype)), m, n, bk = 1;
+
+    if (x->rows == 0)
+        x->rows = rows_for(x, pes);
+    x->cols = pes / x->rows;
+    m = parts(x->m, x->rows);
+    n = parts(x->n, x->cols);
+    if (x->bm == 0 && x->bn == 0) {
+        int64_t side = (int64_t)sqrt((double)sums);
+
+        x->bm = even_blocks(m, side == 0 || n >= side ? side : sums / n);
+    }
+    if (x->bm == 0)
+        x->bm = even_blocks(m, sums / x->bn);
+    if (x->bn == 0)
+        x->bn = even_blocks(n, sums / x->bm);
+    if (x->bk > 0)
+        return;
+    while (bk < x->k && 2 * bk * (x->bm + x->bn) * (int64_t)kb_dtype_bytes(x->dtype) <= STEP_BYTES)
+        bk *= 2;
+    x->bk = most_k(x, room, least(bk, x->k));
+}
+
+/* What does not fit, and what would. */
+static void refuse(kb_bench_run *run, const struct cut *x, struct room room)
+{
+    struct room need = needed(x, x->bm, x->bn, x->bk > 0 ? x->bk : 1);
+    int64_t fit = x->bk > 0 ? most_k(x, room, x->bk) : 0;
+    char text[256];
+
+    if (need.acc > room.acc)
+        snprintf(text, sizeof text,
+                 "gemm_grid: a block of %lld x %lld needs %lld bytes of accumulators, and "
+                 "cube.pe.pe_gemm.acc_kb has %lld: BM=%lld fits",
+                 (long long)x->bm, (long long)x->bn, (long long)need.acc, (long long)room.acc,
+                 (long long)(room.acc / (need.acc / x->bm)));
+    else
+        snprintf(
+            text, sizeof text,
+            "gemm_grid: blocks of %lld x %lld in steps of %lld need %lld bytes of a TCM, which "
+            "has %lld: %s%.0lld%s",
+            (long long)x->bm, (long long)x->bn, (long long)x->bk, (long long)need.tcm,
+            (long long)room.tcm, fit ? "BK=" : "no BK fits, smaller BM and BN do", (long long)fit,
+            fit ? " fits" : "");
+    kb_bench_refuse(run, text);
+}
+
+static void set(kb_bench_run *run, const char *name, int64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    kb_bench_set(run, name, text);
+}
+
+/* -- what a step takes ------------------------------------------------------------------------ */
+
+static int64_t steps_of(const struct cut *x)
+{
+    return x->passes_m * x->passes_n * x->steps_k;
+}
+
+/* Block `i` of `size` of part `part` of `n` parts of the whole: its begin, and how much it is. */
+static void block_of(int64_t whole, int64_t part, int64_t n, int64_t i, int64_t size,
+                     int64_t *begin, int64_t *extent)
+{
+    int64_t end = share(whole, part + 1, n);
+
+    *begin = least(share(whole, part, n) + i * size, end);
+    *extent = least(size, end - *begin);
+}
+
+/* The block of c of the pass that step `s` belongs to. */
+static struct rect block_at(const struct pe *me, int64_t s)
+{
+    const struct cut *x = &me->cut;
+    int64_t pass = s / x->steps_k;
+    struct rect block;
+
+    block_of(x->m, me->r, x->rows, pass / x->passes_n, x->bm, &block.row, &block.rows);
+    block_of(x->n, me->c, x->cols, pass % x->passes_n, x->bn, &block.col, &block.cols);
+    return block;
+}
+
+static struct rect tile_at(const struct pe *me, const struct side *side, int64_t s)
+{
+    const struct cut *x = &me->cut;
+    struct rect block = block_at(me, s);
+    int64_t k = s % x->steps_k * x->bk, depth = least(x->bk, x->k - k);
+
+    if (side == &me->a)
+        return (struct rect){block.row, block.rows, k, depth};
+    return (struct rect){k, depth, block.col, block.cols};
+}
+
+static bool is_empty(struct rect tile)
+{
+    return tile.rows <= 0 || tile.cols <= 0;
+}
+
+/* The pieces of memory that have these elements, row by row, in me->runs. */
+static uint32_t runs_of(const struct pe *me, const kb_tensor *t, struct rect tile)
+{
+    int64_t pes = tl_num_programs(me->tl, 0), cubes = all_pes(me->tl) / pes, run;
+    int64_t size = element_bytes(t);
+    kb_shape all = kb_tensor_shape(t);
+    uint32_t n = 0;
+
+    for (int64_t i = tile.row; i < tile.row + tile.rows; i++)
+        for (int64_t j = tile.col; j < tile.col + tile.cols; j += run) {
+            int64_t pe = part_with(all.dim[0], i, cubes) * pes + part_with(all.dim[1], j, pes);
+            kb_shard part = kb_tensor_shard(t, (uint32_t)pe);
+            int64_t in_row = j - part.first[1], width = part.shape.dim[1];
+            uint64_t at = part.address + (uint64_t)(((i - part.first[0]) * width + in_row) * size);
+
+            run = least(width - in_row, tile.col + tile.cols - j);
+            if (n > 0 && me->runs[n - 1].address + me->runs[n - 1].nbytes == at)
+                me->runs[n - 1].nbytes += (uint64_t)(run * size);
+            else
+                me->runs[n++] = (tl_run){at, (uint64_t)(run * size)};
+        }
+    return n;
+}
+
+/* -- the way of a tile ------------------------------------------------------------------------ */
+
+static bool owns(const struct side *side, int64_t s)
+{
+    return s % side->members == side->place;
+}
+
+static void begin_load(const struct pe *me, struct side *side, int64_t s)
+{
+    struct rect tile;
+
+    if (s >= steps_of(&me->cut) || !owns(side, s))
+        return;
+    tile = tile_at(me, side, s);
+    if (!is_empty(tile))
+        side->loaded[s % RING] = tl_load_list(me->tl, me->runs, runs_of(me, side->tensor, tile),
+                                              me->cut.dtype, KB_SHAPE(tile.rows, tile.cols));
+}
+
+/* Where the same buffer lies at member `i`. */
+static uint64_t buffer_at(const struct pe *me, const struct side *side, int64_t s, int64_t i)
+{
+    const kb_topology *topo = tl_topology(me->tl);
+    kb_endpoint own, end;
+    uint64_t offset;
+
+    kb_address_find(topo, tl_address(side->buffer[s % BUFFERS]), &own, &offset);
+    end = memory_of_pe(topo, KB_TCM, side->first + (uint32_t)i * side->stride);
+    return kb_address(topo, &end, offset);
+}
+
+/* The owner of step `s` sends its tile to all others. */
+static void send(const struct pe *me, struct side *side, int64_t s)
+{
+    uint32_t n = 0;
+
+    side->sent = NULL;
+    if (!owns(side, s) || !side->loaded[s % RING] || side->members == 1)
+        return;
+    for (int64_t i = 0; i < side->members; i++)
+        if (i != side->place)
+            me->targets[n++] = buffer_at(me, side, s, i);
+    side->sent = n == 1 ? tl_store_async(me->tl, me->targets[0], side->loaded[s % RING])
+                        : tl_store_all_async(me->tl, me->targets, n, side->loaded[s % RING]);
+}
+
+/* The tile of step `s`: what was loaded, or what has come into the buffer. */
+static tl_tensor *operand(const struct pe *me, struct side *side, int64_t s)
+{
+    struct rect tile = tile_at(me, side, s);
+    tl_tensor *whole = side->loaded[s % RING], *part;
+
+    side->loaded[s % RING] = NULL;
+    if (owns(side, s))
+        return whole;
+    whole = tl_slice(me->tl, side->buffer[s % BUFFERS], 0, 0, tile.rows * tile.cols);
+    part = tl_reshape(me->tl, whole, KB_SHAPE(tile.rows, tile.cols));
+    tl_free(me->tl, whole);
+    return part;
+}
+
+/* All have the tile of step `s`, and have used up the one that lies where the next will come. */
+static void meet(const struct pe *me, struct side *side, int64_t s)
+{
+    tl_group group = {.pes = side->pes, .n = (size_t)side->members};
+
+    if (side->members == 1)
+        return;
+    if (side->sent) {
+        tl_wait(me->tl, side->sent);
+        tl_free(me->tl, side->sent);
+    }
+    tl_wait_read(me->tl, side->buffer[(s + 1) % BUFFERS]);
+    tl_barrier(me->tl, group);
+}
+
+/* -- products --------------------------------------------------------------------------------- */
+
+static void store_block(const struct pe *me, struct rect block)
+{
+    tl_tensor *x = tl_acc_store(me->tl, me->acc, me->cut.dtype_c);
+
+    tl_store_list(me->tl, me->runs, runs_of(me, me->out, block), x);
+    tl_free(me->tl, x);
+}
+
+/* Adds the product of step `s`; the last one of a pass stores the block. */
+static void multiply(struct pe *me, int64_t s)
+{
+    struct rect block = block_at(me, s);
+    int64_t of_pass = s % me->cut.steps_k;
+    tl_tensor *a = NULL, *b = NULL;
+
+    if (block.rows > 0)
+        a = operand(me, &me->a, s);
+    if (block.cols > 0)
+        b = operand(me, &me->b, s);
+    if (a && b && of_pass == 0)
+        me->acc = tl_acc_new(me->tl, sum_dtype(me->cut.dtype), block.rows, block.cols);
+    if (a && b)
+        tl_dot_acc(me->tl, me->acc, a, b);
+    if (a && b && of_pass == me->cut.steps_k - 1)
+        store_block(me, block);
+    if (a)
+        tl_free(me->tl, a);
+    if (b)
+        tl_free(me->tl, b);
+}
+
+/* Its buffers. All PEs take them first, so they lie at the same place in all TCMs. */
+static void begin_side(const struct pe *me, struct side *side, int64_t elements)
+{
+    side->pes = tl_alloc_host(me->tl, (size_t)side->members * sizeof *side->pes);
+    for (int64_t i = 0; i < side->members; i++)
+        side->pes[i] = side->first + (uint32_t)i * side->stride;
+    for (int i = 0; i < BUFFERS && side->members > 1; i++)
+        side->buffer[i] = tl_alloc(me->tl, me->cut.dtype, KB_SHAPE(elements));
+}
+
+static void gemm_grid(tl_ctx *tl, const kb_args *args)
+{
+    struct pe me = {.tl = tl, .cut = cut_of(args->user), .out = args->tensors[2]};
+    const struct cut *x = &me.cut;
+    int64_t pes = tl_num_programs(tl, 0), members = x->rows > x->cols ? x->rows : x->cols;
+    int64_t rows = x->bm > x->bk ? x->bm : x->bk, steps = steps_of(x);
+
+    me.r = tl_pe(tl) / x->cols;
+    me.c = tl_pe(tl) % x->cols;
+    if (me.r >= x->rows)
+        return;
+    me.runs = tl_alloc_host(tl, (size_t)(rows * (pes + 1)) * sizeof *me.runs);
+    me.targets = tl_alloc_host(tl, (size_t)members * sizeof *me.targets);
+    me.a = (struct side){.tensor = args->tensors[0],
+                         .members = x->cols,
+                         .place = me.c,
+                         .first = (uint32_t)(me.r * x->cols),
+                         .stride = 1};
+    me.b = (struct side){.tensor = args->tensors[1],
+                         .members = x->rows,
+                         .place = me.r,
+                         .first = (uint32_t)me.c,
+                         .stride = (uint32_t)x->cols};
+    tl_async(tl, true);
+    begin_side(&me, &me.a, x->bm * x->bk);
+    begin_side(&me, &me.b, x->bk * x->bn);
+    for (int64_t s = -AHEAD; s <= steps; s++) {
+        for (int i = 0; i < 2; i++)
+            begin_load(&me, i ? &me.b : &me.a, s + AHEAD);
+        for (int i = 0; i < 2 && s >= 0 && s < steps; i++)
+            send(&me, i ? &me.b : &me.a, s);
+        if (s > 0)
+            multiply(&me, s - 1);
+        for (int i = 0; i < 2 && s >= 0 && s < steps; i++)
+            meet(&me, i ? &me.b : &me.a, s);
+    }
+}
+
+/* -- the bench -------------------------------------------------------------------------------- */
+
+static const kb_placement blocks = {KB_ROW_WISE, KB_COLUMN_WISE};
+
+static void setup(kb_bench_run *run)
+{
+    const kb_topology *topo = kb_bench_topology(run);
+    struct cut x = cut_of(run);
+    struct room room = {0};
+
+    if (!is_even(run, "gemm_grid"))
+        return;
+    if (x.rows > kb_pe_count(topo)) {
+        kb_bench_refuse(run, "gemm_grid: GRID has more rows than there are PEs");
+        return;
+    }
+    room.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM);
+    kb_topology_keys(topo, take_key, &room);
+    choose(&x, room, kb_pe_count(topo));
+    if (x.bk == 0 || !fits(&x, room, x.bm, x.bn, x.bk)) {
+        refuse(run, &x, room);
+        return;
+    }
+    set(run, "GRID", x.rows);
+    set(run, "BM", x.bm);
+    set(run, "BN", x.bn);
+    set(run, "BK", x.bk);
+    kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), blocks, 1);
+    kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), blocks, 1 / sqrt((double)x.k));
+    kb_bench_output(run, "c", x.dtype_c, KB_SHAPE(x.m, x.n), blocks);
+    kb_bench_launch(run, "gemm_grid", gemm_grid, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    kb_reference_product(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
+                         kb_bench_int(run, "K"));
+}
+
+#define CHOSEN_ARG(name, help)                                                                     \
+    {                                                                                              \
+        name, KB_ARG_INT, "0", 0, 65536, NULL, help "; 0: chosen"                                  \
+    }
+
+static const kb_bench_arg arguments[] = {
+    SIZE_ARG("M", "256", "rows of a and c"),
+    SIZE_ARG("N", "256", "columns of b and c"),
+    SIZE_ARG("K", "256", "columns of a, rows of b"),
+    DTYPE_ARG("f16", "f16 bf16 f32 f64 i8"),
+    CHOSEN_ARG("GRID", "rows of the grid of PEs"),
+    CHOSEN_ARG("BM", "rows of c in an accumulator"),
+    CHOSEN_ARG("BN", "columns of it"),
+    CHOSEN_ARG("BK", "of K in a step"),
+};
+
+const kb_bench bench_gemm_grid = {
+    .name = "gemm_grid",
+    .summary = "c = a b on a grid of PEs: a by multicast along its rows, b along its columns",
+    .args = arguments,
+    .n_args = sizeof arguments / sizeof *arguments,
+    .setup = setup,
+    .reference = reference,
+};

@@ -2,9 +2,9 @@
  *
  * The PEs are a grid of rows and columns, in the order of their numbers. A row of it has a part of
  * the rows of c, a column a part of the columns, so a PE has a block of c. K is cut into steps. The
- * tile of a that a step takes is the same for all PEs of a row: one of them loads it, the s-th in
- * turn, and stores it to the TCMs of all others by one multicast. The same with b along columns. So
- * each element is read once, for all PEs of a row or column, and passes each link once.
+ * tile of a that a step takes is the same for all PEs of a row: one of them loads it and stores it
+ * to the TCMs of all others by one multicast. The same with b along columns. So each element is
+ * read once, for all PEs of a row or column, and passes each link once.
  *
  * A block larger than BM x BN is made in passes, each a sum in an accumulator over all steps of K.
  * Steps of all passes are one row, s = 0, 1, ..:
@@ -17,6 +17,8 @@
  * Example: cube8, GRID=8, K 256, BK 32. Row 0 is cube 0. In step 0 PE 0 of it loads 32 columns of
  * the rows of the cube, and PEs 1 to 7 get them; in step 1 it is PE 1.
  *
+ * Who loads a tile is who has it. Where memory is apart from the PEs they take turns.
+ *
  * Arguments: M, N, K, dtype; GRID rows of the grid, BM, BN, BK: 0 is chosen here. What does not fit
  * into a TCM or an accumulator is refused with what does.
  */
@@ -27,6 +29,20 @@
 #include "tile.h"
 
 enum { BUFFERS = 3, AHEAD = 2, RING = 4 };
+
+enum { B_AUTO, B_BY_COLUMNS, B_BY_ROWS };
+
+/* A cube has rows of a and c, cut by columns over its PEs. */
+static const kb_placement of_ac = {KB_ROW_WISE, KB_COLUMN_WISE};
+
+/* And of b columns, cut by rows over its PEs: so no cube has all that a step takes of b. But in a
+ * memory that all PEs share, rows lie together. */
+static kb_placement placement_of_b(const kb_bench_run *run)
+{
+    if (kb_bench_choice(run, "b_by") == B_BY_ROWS)
+        return BY_ROWS;
+    return (kb_placement){KB_COLUMN_WISE, KB_ROW_WISE};
+}
 
 /* How the product is cut; the same for all PEs. */
 struct cut {
@@ -44,6 +60,7 @@ struct rect {
 /* An operand, as one PE has it: its row of the grid has a, its column b. */
 struct side {
     const kb_tensor *tensor;
+    kb_placement lies;
     int64_t members, place; /* of PEs first, first + stride, ..: this is number `place` */
     uint32_t first, stride;
     tl_tensor *buffer[BUFFERS];
@@ -68,6 +85,7 @@ struct pe {
 /* What there is room for in a PE, in bytes. */
 struct room {
     int64_t tcm, acc;
+    bool shared; /* a granule of addresses in each slice of the SIP */
 };
 
 static void take_key(void *arg, const kb_key *key)
@@ -76,6 +94,8 @@ static void take_key(void *arg, const kb_key *key)
 
     if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
         room->acc = (int64_t)key->value * 1024;
+    else if (strcmp(key->path, "addressing.over") == 0)
+        room->shared = strcmp(key->text, "sip") == 0;
 }
 
 static struct cut cut_of(const kb_bench_run *run)
@@ -267,15 +287,26 @@ static bool is_empty(struct rect tile)
     return tile.rows <= 0 || tile.cols <= 0;
 }
 
+/* One of `n` equal parts of an axis: the one that has index *at. Then *at and *extent are inside.
+ */
+static int64_t go_into(int64_t *at, int64_t *extent, int64_t n)
+{
+    int64_t part = part_with(*extent, *at, n), begin = share(*extent, part, n);
+
+    *at -= begin;
+    *extent = share(*extent, part + 1, n) - begin;
+    return part;
+}
+
 /* The PE whose part of the tensor has an element. */
 static uint32_t holder(const struct pe *me, const struct side *side, int64_t i, int64_t j)
 {
-    int64_t pes = tl_num_programs(me->tl, 0), cubes = all_pes(me->tl) / pes;
+    int64_t pes = tl_num_programs(me->tl, 0), cubes = all_pes(me->tl) / pes, at[] = {i, j};
     kb_shape all = kb_tensor_shape(side->tensor);
+    int cube_axis = side->lies.cubes == KB_COLUMN_WISE, pe_axis = side->lies.pes == KB_COLUMN_WISE;
+    int64_t cube = go_into(&at[cube_axis], &all.dim[cube_axis], cubes);
 
-    if (side == &me->b) /* its columns are shared out over the cubes */
-        return (uint32_t)(part_with(all.dim[1], j, cubes) * pes + part_with(all.dim[0], i, pes));
-    return (uint32_t)(part_with(all.dim[0], i, cubes) * pes + part_with(all.dim[1], j, pes));
+    return (uint32_t)(cube * pes + go_into(&at[pe_axis], &all.dim[pe_axis], pes));
 }
 
 /* The pieces of memory that have these elements, row by row, in me->runs. */
@@ -299,18 +330,53 @@ static uint32_t runs_of(const struct pe *me, const struct side *side, struct rec
     return n;
 }
 
+/* Of a tile with so many rows and columns: the parts of the tensor in a row of it, all rows. */
+static size_t runs_at_most(const struct pe *me, const struct side *side, int64_t rows, int64_t cols)
+{
+    int64_t n = all_pes(me->tl), width = kb_tensor_shape(side->tensor).dim[1];
+
+    if (side->lies.cubes == KB_ROW_WISE)
+        n = side->lies.pes == KB_ROW_WISE ? 1 : tl_num_programs(me->tl, 0);
+    return (size_t)(rows * least(cols, cols * n / width + 2));
+}
+
+static size_t most_runs(const struct pe *me)
+{
+    const struct cut *x = &me->cut;
+    size_t a = runs_at_most(me, &me->a, x->bm, x->bk), b = runs_at_most(me, &me->b, x->bk, x->bn);
+    size_t c = runs_at_most(me, &me->out, x->bm, x->bn), most = a > b ? a : b;
+
+    return most > c ? most : c;
+}
+
 /* -- the way of a tile ------------------------------------------------------------------------ */
 
-/* Which member loads the tile of step `s`: the one in whose grid row its first element lies, and of
- * a row the PE that has it; if another row has it they take turns. */
+/* The cube that has an element, and the PE to which it was given are not always one. */
+static bool lies_at(const struct pe *me, const struct side *side, uint32_t pe)
+{
+    const kb_topology *topo = tl_topology(me->tl);
+    kb_endpoint place, memory;
+    uint64_t offset;
+
+    kb_pe_get(topo, pe, &place);
+    return kb_address_find(topo, kb_tensor_shard(side->tensor, pe).address, &memory, &offset) ==
+               KB_OK &&
+           memory.sip == place.sip && memory.cube == place.cube;
+}
+
+/*
+ * Which member loads the tile of step `s`: of a column the one in the grid row of the PE that has
+ * its first element, of a row that PE. Where memory is apart from the PEs, or another row has the
+ * tile, they take turns.
+ */
 static int64_t owner(const struct pe *me, const struct side *side, int64_t s)
 {
     struct rect tile = tile_at(me, side, s);
-    int64_t has = holder(me, side, tile.row, tile.col);
+    int64_t has = holder(me, side, tile.row, tile.col), cols = me->cut.cols;
 
-    if (side == &me->b)
-        return has / me->cut.cols % me->cut.rows;
-    return has / me->cut.cols == me->r ? has % me->cut.cols : (s + me->r) % me->cut.cols;
+    if (lies_at(me, side, (uint32_t)has) && (side == &me->b || has / cols == me->r))
+        return side == &me->b ? has / cols % me->cut.rows : has % cols;
+    return (s + (side == &me->a ? me->r : me->c)) % side->members;
 }
 
 static bool owns(const struct pe *me, const struct side *side, int64_t s)
@@ -429,27 +495,30 @@ static void begin_side(const struct pe *me, struct side *side, int64_t elements)
 
 static void gemm_grid(tl_ctx *tl, const kb_args *args)
 {
-    struct pe me = {.tl = tl, .cut = cut_of(args->user), .out = {.tensor = args->tensors[2]}};
+    struct pe me = {.tl = tl, .cut = cut_of(args->user)};
     const struct cut *x = &me.cut;
-    int64_t pes = tl_num_programs(tl, 0), members = x->rows > x->cols ? x->rows : x->cols;
-    int64_t rows = x->bm > x->bk ? x->bm : x->bk, steps = steps_of(x);
+    int64_t members = x->rows > x->cols ? x->rows : x->cols;
+    int64_t steps = steps_of(x);
 
     me.r = tl_pe(tl) / x->cols;
     me.c = tl_pe(tl) % x->cols;
     if (me.r >= x->rows)
         return;
-    me.runs = tl_alloc_host(tl, (size_t)(rows * (pes + 1)) * sizeof *me.runs);
-    me.targets = tl_alloc_host(tl, (size_t)members * sizeof *me.targets);
+    me.out = (struct side){.tensor = args->tensors[2], .lies = of_ac};
     me.a = (struct side){.tensor = args->tensors[0],
+                         .lies = of_ac,
                          .members = x->cols,
                          .place = me.c,
                          .first = (uint32_t)(me.r * x->cols),
                          .stride = 1};
     me.b = (struct side){.tensor = args->tensors[1],
+                         .lies = placement_of_b(args->user),
                          .members = x->rows,
                          .place = me.r,
                          .first = (uint32_t)me.c,
                          .stride = (uint32_t)x->cols};
+    me.runs = tl_alloc_host(tl, most_runs(&me) * sizeof *me.runs);
+    me.targets = tl_alloc_host(tl, (size_t)members * sizeof *me.targets);
     tl_async(tl, true);
     begin_side(&me, &me.a, x->bm * x->bk);
     begin_side(&me, &me.b, x->bk * x->bn);
@@ -466,9 +535,6 @@ static void gemm_grid(tl_ctx *tl, const kb_args *args)
 }
 
 /* -- the bench -------------------------------------------------------------------------------- */
-
-static const kb_placement blocks = {KB_ROW_WISE, KB_COLUMN_WISE};
-static const kb_placement of_b = {KB_COLUMN_WISE, KB_ROW_WISE};
 
 static void setup(kb_bench_run *run)
 {
@@ -493,9 +559,12 @@ static void setup(kb_bench_run *run)
     set(run, "BM", x.bm);
     set(run, "BN", x.bn);
     set(run, "BK", x.bk);
-    kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), blocks, 1);
-    kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), of_b, 1 / sqrt((double)x.k));
-    kb_bench_output(run, "c", x.dtype_c, KB_SHAPE(x.m, x.n), blocks);
+    if (kb_bench_choice(run, "b_by") == B_AUTO)
+        kb_bench_set(run, "b_by", room.shared ? "rows" : "columns");
+    kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), of_ac, 1);
+    kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), placement_of_b(run),
+                   1 / sqrt((double)x.k));
+    kb_bench_output(run, "c", x.dtype_c, KB_SHAPE(x.m, x.n), of_ac);
     kb_bench_launch(run, "gemm_grid", gemm_grid, NULL, 0);
 }
 
@@ -519,6 +588,7 @@ static const kb_bench_arg arguments[] = {
     CHOSEN_ARG("BM", "rows of c in an accumulator"),
     CHOSEN_ARG("BN", "columns of it"),
     CHOSEN_ARG("BK", "of K in a step"),
+    {"b_by", KB_ARG_CHOICE, "auto", 0, 0, "auto columns rows", "what of b a cube has"},
 };
 
 const kb_bench bench_gemm_grid = {

@@ -122,10 +122,11 @@ static struct cut cut_of(const kb_bench_run *run)
     return x;
 }
 
-/* How many tiles of an operand a TCM has at once, of `members` PEs that take turns in loading. */
+/* How many tiles of an operand a TCM has at once: those that were loaded ahead and are sent, and
+ * one that is still read; and where there are others the buffers. */
 static int64_t tiles_of(int64_t members)
 {
-    return members == 1 ? RING + 1 : BUFFERS + 1 + RING / members;
+    return RING + 1 + (members > 1 ? BUFFERS : 0);
 }
 
 static int64_t rounded_up(int64_t nbytes)
@@ -151,12 +152,20 @@ static bool fits(const struct cut *x, struct room room, int64_t bm, int64_t bn, 
     return need.tcm <= room.tcm && need.acc <= room.acc;
 }
 
-/* The most of 1 to `most` that fits, by halves; 0: not even 1. */
+/* The largest BK up to `most` that fits; 0: not even 1. */
 static int64_t most_k(const struct cut *x, struct room room, int64_t most)
 {
-    while (most > 0 && !fits(x, room, x->bm, x->bn, most))
-        most /= 2;
-    return most;
+    int64_t low = 0;
+
+    while (low < most) {
+        int64_t middle = (low + most + 1) / 2;
+
+        if (fits(x, room, x->bm, x->bn, middle))
+            low = middle;
+        else
+            most = middle - 1;
+    }
+    return low;
 }
 
 /* The rows of the grid for which a PE has the least of a and b to take. */
@@ -184,10 +193,12 @@ static int64_t even_blocks(int64_t part, int64_t most)
 /* A step has so many bytes of both operands, if K has. */
 enum { STEP_BYTES = 65536 };
 
-/* Chooses what is 0. */
+/* Chooses what is 0. Two blocks of c get at most half of the TCM. */
 static void choose(struct cut *x, struct room room, int64_t pes)
 {
-    int64_t sums = room.acc / (int64_t)kb_dtype_bytes(sum_dtype(x->dtype)), m, n, bk = 1;
+    int64_t c = (int64_t)kb_dtype_bytes(x->dtype_c), m, n, bk = 1;
+    int64_t sums =
+        least(room.acc / (int64_t)kb_dtype_bytes(sum_dtype(x->dtype)), room.tcm / (4 * c));
 
     if (x->rows == 0)
         x->rows = rows_for(x, pes);
@@ -205,16 +216,18 @@ static void choose(struct cut *x, struct room room, int64_t pes)
         x->bn = even_blocks(n, sums / x->bm);
     if (x->bk > 0)
         return;
-    while (bk < x->k && 2 * bk * (x->bm + x->bn) * (int64_t)kb_dtype_bytes(x->dtype) <= STEP_BYTES)
+    while (bk < x->k &&
+           2 * bk * (x->bm + x->bn) * (int64_t)kb_dtype_bytes(x->dtype) <= STEP_BYTES &&
+           fits(x, room, x->bm, x->bn, 2 * bk))
         bk *= 2;
-    x->bk = most_k(x, room, least(bk, x->k));
+    x->bk = least(bk, x->k);
 }
 
 /* What does not fit, and what would. */
 static void refuse(kb_bench_run *run, const struct cut *x, struct room room)
 {
-    struct room need = needed(x, x->bm, x->bn, x->bk > 0 ? x->bk : 1);
-    int64_t fit = x->bk > 0 ? most_k(x, room, x->bk) : 0;
+    struct room need = needed(x, x->bm, x->bn, x->bk);
+    int64_t fit = most_k(x, room, x->bk);
     char text[256];
 
     if (need.acc > room.acc)
@@ -551,7 +564,7 @@ static void setup(kb_bench_run *run)
     room.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM);
     kb_topology_keys(topo, take_key, &room);
     choose(&x, room, kb_pe_count(topo));
-    if (x.bk == 0 || !fits(&x, room, x.bm, x.bn, x.bk)) {
+    if (!fits(&x, room, x.bm, x.bn, x.bk)) {
         refuse(run, &x, room);
         return;
     }

@@ -439,7 +439,7 @@ void tl_wait_read_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
 
     check_live(&call, tensor);
     if (!tensor->block)
-        BAD(&call, "the tensor lies not in the own TCM");
+        BAD(&call, "the tensor does not lie in the own TCM");
     tl->unread = tensor->block;
     while (flight_is_read(tl, tensor->block))
         kernel_wait_for_room(tl);

@@ -19,38 +19,12 @@
  *
  * Who loads a tile is who has it. Where memory is apart from the PEs they take turns.
  *
+ * Where the machine has no multicasts, behind routers, a tile is stored to each.
+ *
  * Arguments: M, N, K, dtype; GRID rows of the grid, BM, BN, BK: 0 is chosen here. What does not fit
  * into a TCM or an accumulator is refused with what does.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include "even.h"
-#include "tile.h"
-
-enum { BUFFERS = 3, AHEAD = 2, RING = 4 };
-
-enum { B_AUTO, B_BY_COLUMNS, B_BY_ROWS };
-
-/* A cube has rows of a and c, cut by columns over its PEs. */
-static const kb_placement of_ac = {KB_ROW_WISE, KB_COLUMN_WISE};
-
-/* And of b columns, cut by rows over its PEs: so no cube has all that a step takes of b. But in a
- * memory that all PEs share, rows lie together. */
-static kb_placement placement_of_b(const kb_bench_run *run)
-{
-    if (kb_bench_choice(run, "b_by") == B_BY_ROWS)
-        return BY_ROWS;
-    return (kb_placement){KB_COLUMN_WISE, KB_ROW_WISE};
-}
-
-/* How the product is cut; the same for all PEs. */
-struct cut {
-    int64_t m, n, k, rows, cols; /* of c and of the grid */
-    int64_t bm, bn, bk;
-    int64_t passes_m, passes_n, steps_k; /* passes over the largest part, steps of one */
-    kb_dtype dtype, dtype_c;
-};
+#include "gemm_grid.h"
 
 /* Some rows and columns of a tensor. */
 struct rect {
@@ -65,8 +39,9 @@ struct side {
     uint32_t first, stride;
     tl_tensor *buffer[BUFFERS];
     tl_tensor *loaded[RING]; /* by step; NULL: another PE has loaded it */
-    tl_tensor *sent;         /* to be waited for */
-    uint32_t *pes;           /* all members */
+    tl_tensor **sent;        /* to be waited for */
+    uint32_t n_sent;
+    uint32_t *pes; /* all members */
 };
 
 struct pe {
@@ -79,181 +54,6 @@ struct pe {
     uint64_t *targets;
     tl_acc *acc;
 };
-
-/* -- how it is cut ---------------------------------------------------------------------------- */
-
-/* What there is room for in a PE, in bytes. */
-struct room {
-    int64_t tcm, acc;
-    bool shared; /* a granule of addresses in each slice of the SIP */
-};
-
-static void take_key(void *arg, const kb_key *key)
-{
-    struct room *room = arg;
-
-    if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
-        room->acc = (int64_t)key->value * 1024;
-    else if (strcmp(key->path, "addressing.over") == 0)
-        room->shared = strcmp(key->text, "sip") == 0;
-}
-
-static struct cut cut_of(const kb_bench_run *run)
-{
-    int64_t pes = kb_pe_count(kb_bench_topology(run));
-    struct cut x = {.m = kb_bench_int(run, "M"),
-                    .n = kb_bench_int(run, "N"),
-                    .k = kb_bench_int(run, "K"),
-                    .rows = kb_bench_int(run, "GRID"),
-                    .bm = kb_bench_int(run, "BM"),
-                    .bn = kb_bench_int(run, "BN"),
-                    .bk = kb_bench_int(run, "BK"),
-                    .dtype = kb_bench_dtype(run, "dtype")};
-
-    x.dtype_c = product_dtype(x.dtype);
-    if (x.rows == 0 || x.rows > pes)
-        return x;
-    x.cols = pes / x.rows;
-    if (x.bm == 0 || x.bn == 0 || x.bk == 0)
-        return x;
-    x.passes_m = parts(parts(x.m, x.rows), x.bm);
-    x.passes_n = parts(parts(x.n, x.cols), x.bn);
-    x.steps_k = parts(x.k, x.bk);
-    return x;
-}
-
-/* How many tiles of an operand a TCM has at once: those that were loaded ahead and are sent, and
- * one that is still read; and where there are others the buffers. */
-static int64_t tiles_of(int64_t members)
-{
-    return RING + 1 + (members > 1 ? BUFFERS : 0);
-}
-
-static int64_t rounded_up(int64_t nbytes)
-{
-    return parts(nbytes, 64) * 64;
-}
-
-/* What tiles and blocks take of a TCM, and the sums of a block of the accumulators. */
-static struct room needed(const struct cut *x, int64_t bm, int64_t bn, int64_t bk)
-{
-    int64_t size = (int64_t)kb_dtype_bytes(x->dtype), c = (int64_t)kb_dtype_bytes(x->dtype_c);
-
-    return (struct room){.tcm = tiles_of(x->cols) * rounded_up(bm * bk * size) +
-                                tiles_of(x->rows) * rounded_up(bk * bn * size) +
-                                2 * rounded_up(bm * bn * c),
-                         .acc = bm * bn * (int64_t)kb_dtype_bytes(sum_dtype(x->dtype))};
-}
-
-static bool fits(const struct cut *x, struct room room, int64_t bm, int64_t bn, int64_t bk)
-{
-    struct room need = needed(x, bm, bn, bk);
-
-    return need.tcm <= room.tcm && need.acc <= room.acc;
-}
-
-/* The largest BK up to `most` that fits; 0: not even 1. */
-static int64_t most_k(const struct cut *x, struct room room, int64_t most)
-{
-    int64_t low = 0;
-
-    while (low < most) {
-        int64_t middle = (low + most + 1) / 2;
-
-        if (fits(x, room, x->bm, x->bn, middle))
-            low = middle;
-        else
-            most = middle - 1;
-    }
-    return low;
-}
-
-/* The rows of the grid for which a PE has the least of a and b to take. */
-static int64_t rows_for(const struct cut *x, int64_t pes)
-{
-    int64_t best = 1, least_sum = INT64_MAX;
-
-    for (int64_t rows = 1; rows <= pes; rows++) {
-        int64_t sum = parts(x->m, rows) + parts(x->n, pes / rows);
-
-        if (pes % rows || sum >= least_sum)
-            continue;
-        best = rows;
-        least_sum = sum;
-    }
-    return best;
-}
-
-/* As few blocks of a part as can be, of equal size. */
-static int64_t even_blocks(int64_t part, int64_t most)
-{
-    return parts(part, parts(part, most < 1 ? 1 : most));
-}
-
-/* A step has so many bytes of both operands, if K has. */
-enum { STEP_BYTES = 65536 };
-
-/* Chooses what is 0. Two blocks of c get at most half of the TCM. */
-static void choose(struct cut *x, struct room room, int64_t pes)
-{
-    int64_t c = (int64_t)kb_dtype_bytes(x->dtype_c), m, n, bk = 1;
-    int64_t sums =
-        least(room.acc / (int64_t)kb_dtype_bytes(sum_dtype(x->dtype)), room.tcm / (4 * c));
-
-    if (x->rows == 0)
-        x->rows = rows_for(x, pes);
-    x->cols = pes / x->rows;
-    m = parts(x->m, x->rows);
-    n = parts(x->n, x->cols);
-    if (x->bm == 0 && x->bn == 0) {
-        int64_t side = (int64_t)sqrt((double)sums);
-
-        x->bm = even_blocks(m, side == 0 || n >= side ? side : sums / n);
-    }
-    if (x->bm == 0)
-        x->bm = even_blocks(m, sums / x->bn);
-    if (x->bn == 0)
-        x->bn = even_blocks(n, sums / x->bm);
-    if (x->bk > 0)
-        return;
-    while (bk < x->k &&
-           2 * bk * (x->bm + x->bn) * (int64_t)kb_dtype_bytes(x->dtype) <= STEP_BYTES &&
-           fits(x, room, x->bm, x->bn, 2 * bk))
-        bk *= 2;
-    x->bk = least(bk, x->k);
-}
-
-/* What does not fit, and what would. */
-static void refuse(kb_bench_run *run, const struct cut *x, struct room room)
-{
-    struct room need = needed(x, x->bm, x->bn, x->bk);
-    int64_t fit = most_k(x, room, x->bk);
-    char text[256];
-
-    if (need.acc > room.acc)
-        snprintf(text, sizeof text,
-                 "gemm_grid: a block of %lld x %lld needs %lld bytes of accumulators, and "
-                 "cube.pe.pe_gemm.acc_kb has %lld: BM=%lld fits",
-                 (long long)x->bm, (long long)x->bn, (long long)need.acc, (long long)room.acc,
-                 (long long)(room.acc / (need.acc / x->bm)));
-    else
-        snprintf(
-            text, sizeof text,
-            "gemm_grid: blocks of %lld x %lld in steps of %lld need %lld bytes of a TCM, which "
-            "has %lld: %s%.0lld%s",
-            (long long)x->bm, (long long)x->bn, (long long)x->bk, (long long)need.tcm,
-            (long long)room.tcm, fit ? "BK=" : "no BK fits, smaller BM and BN do", (long long)fit,
-            fit ? " fits" : "");
-    kb_bench_refuse(run, text);
-}
-
-static void set(kb_bench_run *run, const char *name, int64_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    kb_bench_set(run, name, text);
-}
 
 /* -- what a step takes ------------------------------------------------------------------------ */
 
@@ -418,19 +218,23 @@ static uint64_t buffer_at(const struct pe *me, const struct side *side, int64_t 
     return kb_address(topo, &end, offset);
 }
 
-/* The owner of step `s` sends its tile to all others. */
+/* The owner of step `s` sends its tile to all others: by one multicast, or by a store to each. */
 static void send(const struct pe *me, struct side *side, int64_t s)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, most = me->cut.multicast ? KB_TARGETS_MAX : 1, at_once;
+    tl_tensor *tile = side->loaded[s % RING];
 
-    side->sent = NULL;
-    if (!side->loaded[s % RING] || side->members == 1)
+    side->n_sent = 0;
+    if (!tile || side->members == 1)
         return;
     for (int64_t i = 0; i < side->members; i++)
         if (i != side->place)
             me->targets[n++] = buffer_at(me, side, s, i);
-    side->sent = n == 1 ? tl_store_async(me->tl, me->targets[0], side->loaded[s % RING])
-                        : tl_store_all_async(me->tl, me->targets, n, side->loaded[s % RING]);
+    for (const uint64_t *to = me->targets; n > 0; to += at_once, n -= at_once) {
+        at_once = n < most ? n : most;
+        side->sent[side->n_sent++] = at_once == 1 ? tl_store_async(me->tl, to[0], tile)
+                                                  : tl_store_all_async(me->tl, to, at_once, tile);
+    }
 }
 
 /* The tile of step `s`: what was loaded, or what has come into the buffer. */
@@ -455,9 +259,9 @@ static void meet(const struct pe *me, struct side *side, int64_t s)
 
     if (side->members == 1)
         return;
-    if (side->sent) {
-        tl_wait(me->tl, side->sent);
-        tl_free(me->tl, side->sent);
+    for (uint32_t i = 0; i < side->n_sent; i++) {
+        tl_wait(me->tl, side->sent[i]);
+        tl_free(me->tl, side->sent[i]);
     }
     tl_wait_read(me->tl, side->buffer[(s + 1) % BUFFERS]);
     tl_barrier(me->tl, group);
@@ -500,6 +304,7 @@ static void multiply(struct pe *me, int64_t s)
 static void begin_side(const struct pe *me, struct side *side, int64_t elements)
 {
     side->pes = tl_alloc_host(me->tl, (size_t)side->members * sizeof *side->pes);
+    side->sent = tl_alloc_host(me->tl, (size_t)side->members * sizeof *side->sent);
     for (int64_t i = 0; i < side->members; i++)
         side->pes[i] = side->first + (uint32_t)i * side->stride;
     for (int i = 0; i < BUFFERS && side->members > 1; i++)
@@ -574,6 +379,8 @@ static void setup(kb_bench_run *run)
     set(run, "BK", x.bk);
     if (kb_bench_choice(run, "b_by") == B_AUTO)
         kb_bench_set(run, "b_by", room.shared ? "rows" : "columns");
+    if (kb_bench_choice(run, "send") == SEND_AUTO)
+        kb_bench_set(run, "send", room.no_multicast ? "each" : "multicast");
     kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), of_ac, 1);
     kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), placement_of_b(run),
                    1 / sqrt((double)x.k));
@@ -602,6 +409,7 @@ static const kb_bench_arg arguments[] = {
     CHOSEN_ARG("BN", "columns of it"),
     CHOSEN_ARG("BK", "of K in a step"),
     {"b_by", KB_ARG_CHOICE, "auto", 0, 0, "auto columns rows", "what of b a cube has"},
+    {"send", KB_ARG_CHOICE, "auto", 0, 0, "auto multicast each", "how a tile goes to all others"},
 };
 
 const kb_bench bench_gemm_grid = {

@@ -134,7 +134,7 @@ static void engines_are_hardly_ever_idle(void **state)
     "cubes: {\"c[0-1]\": mem, \"c[2-5]\": pes}\n"
 
 /* Memories apart from the PEs, interleaved and not; a cube that is missing; several SIPs; parts of
- * addresses in a cube; one PE. */
+ * addresses in a cube; routers, which have no multicasts; one PE. */
 static const char *const machines[] = {
     APART,
     APART "addressing: {granule: 4096, over: sip}\n",
@@ -143,6 +143,8 @@ static const char *const machines[] = {
     "sip: {cube_mesh: {w: 3, h: 2, wrap: xy}}\ncube: {pes: 2}\n",
     "kernbench: 2\nname: granule\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 4}\n"
     "addressing: {granule: 256}\n",
+    "kernbench: 2\nname: routers\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 4}\n"
+    "contention: {links: router}\n",
     "kernbench: 2\nname: alone\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1}\n",
 };
 
@@ -181,6 +183,18 @@ static void any_grid_will_do(void **state)
     }
 }
 
+/* A multicast passes each link once: seven stores, one after the other, take longer. */
+static void a_multicast_is_faster_than_a_store_to_each(void **state)
+{
+    kb_launch_result at_once = right(&cube8_topology, "M=64 N=512 K=256 GRID=8");
+    kb_launch_result each = right(&cube8_topology, "M=64 N=512 K=256 GRID=8 send=each");
+
+    (void)state;
+    assert_int_equal(each.dma_read_bytes, at_once.dma_read_bytes);
+    assert_true(each.dma_write_bytes > at_once.dma_write_bytes);
+    assert_true(each.last_end_fs > at_once.last_end_fs);
+}
+
 /* -- what is refused -------------------------------------------------------------------------- */
 
 #define SMALL(acc_kb)                                                                              \
@@ -206,6 +220,7 @@ static void assert_refused(const kb_topology *topo, const char *text, const char
 static void what_does_not_fit_is_refused_with_what_does(void **state)
 {
     const kb_topology *topo = any_topology(SMALL("256")), *none = any_topology(SMALL("1"));
+    const kb_topology *large = any_topology(SMALL("4096"));
 
     (void)state;
     assert_refused(topo, "M=256 N=256 K=2048 GRID=2 BM=128 BN=128 BK=512",
@@ -217,9 +232,16 @@ static void what_does_not_fit_is_refused_with_what_does(void **state)
                    "cube.pe.pe_gemm.acc_kb has 1024: BM=2 fits");
     right(none, "M=256 N=256 K=64 GRID=2 BM=2 BN=128");
     right(none, "M=256 N=256 K=64");
+    assert_refused(none, "M=256 N=512 K=64 GRID=1 BM=64 BN=512",
+                   "gemm_grid: a block of 64 x 512 needs 131072 bytes of accumulators, and "
+                   "cube.pe.pe_gemm.acc_kb has 1024: no BM fits, smaller ones of BN may");
+    assert_refused(large, "M=2048 N=2048 K=64 GRID=2 BM=1024 BN=512",
+                   "gemm_grid: blocks of 1024 x 512 in steps of 1 need 2121728 bytes of a TCM, "
+                   "which has 1048576: no BK fits, smaller ones of BM and BN may");
     assert_refused(topo, "GRID=5", "gemm_grid: GRID has more rows than there are PEs");
     any_topology_free(topo);
     any_topology_free(none);
+    any_topology_free(large);
 }
 
 int main(void)
@@ -230,6 +252,7 @@ int main(void)
         cmocka_unit_test(engines_are_hardly_ever_idle),
         cmocka_unit_test(products_are_right_on_odd_shapes_and_machines),
         cmocka_unit_test(any_grid_will_do),
+        cmocka_unit_test(a_multicast_is_faster_than_a_store_to_each),
         cmocka_unit_test(what_does_not_fit_is_refused_with_what_does),
     };
 

@@ -17,7 +17,7 @@
  * Example: cube8, GRID=8, K 256, BK 32. Row 0 is cube 0. In step 0 PE 0 of it loads 32 columns of
  * the rows of the cube, and PEs 1 to 7 get them; in step 1 it is PE 1.
  *
- * Who loads a tile is who has it. Where memory is apart from the PEs they take turns.
+ * The PE that has a tile loads it. Where memory is apart from the PEs they take turns.
  *
  * Where the machine has no multicasts, behind routers, a tile is stored to each.
  *

@@ -17,6 +17,7 @@
  */
 #include "engine/branches.h"
 #include "kernels/accesses.h"
+#include "kernels/flight.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
 #include "pe/boxes.h"

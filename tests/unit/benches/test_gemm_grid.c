@@ -111,17 +111,22 @@ static void each_element_is_read_once_a_pass(void **state)
     }
 }
 
-/* 97.5 % of what the engines can do, with the keys as they are: the contract wants 85. */
+/* 92.6 % of what the engines can do, with links that queue; where all tiles of b set out from one
+ * row of the grid it is less than 90. The contract wants 85 of a product that is eight times as
+ * large. */
 static void engines_are_hardly_ever_idle(void **state)
 {
-    kb_bench_run *run = begin(&cube8_topology, "M=2048 N=2048 K=2048", NULL);
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: fifo\nsip: {cube_mesh: {w: 4, h: 2}}\n");
+    kb_bench_run *run = begin(topo, "M=2048 N=2048 K=2048", NULL);
     kb_launch_result r;
     double peak_ns = 2048.0 * 2048 * 2048 / (64 * 16 * 16 * 16);
 
     (void)state;
     assert_int_equal(kb_launch_get(kb_bench_sim(run), 0, &r), KB_OK);
-    assert_true(peak_ns * 1e6 > 0.85 * (double)(r.last_end_fs - r.start_fs));
+    assert_true(peak_ns * 1e6 > 0.90 * (double)(r.last_end_fs - r.start_fs));
     kb_bench_free(run);
+    any_topology_free(topo);
 }
 
 /* -- results ---------------------------------------------------------------------------------- */

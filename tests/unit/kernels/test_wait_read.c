@@ -143,17 +143,18 @@ static void what_was_unread_may_be_written(void **state)
     assert_int_equal(races_of_two(false), 1);
 }
 
-/* The product's result is not waited for: only what it reads is. */
+/* A row is written into x where it lies: that is not waited for, only what reads x is. */
 static void reads_what_is_made(tl_ctx *tl, const kb_args *args)
 {
     kb_endpoint tcm = {KB_TCM, 0, 0, 0};
-    uint64_t there = kb_address(tl_topology(tl), &tcm, 512); /* behind x */
+    uint64_t there = kb_address(tl_topology(tl), &tcm, 0);
     tl_tensor *x = tl_full(tl, KB_F16, KB_SHAPE(16, 16), 1);
+    tl_tensor *row = tl_full(tl, KB_F16, KB_SHAPE(1, 16), 2);
 
     (void)args;
     tl_async(tl, true);
     if (tl_pe(tl) == 0) {
-        tl_neg(tl, x);
+        tl_update(tl, x, 0, 0, row);
         tl_wait_read(tl, x);
     }
     tl_barrier(tl, ((tl_group){.n = 2}));

@@ -50,6 +50,17 @@ break_it 'the server that is free last is taken' runtime/engine/station.h 's/if 
 break_it 'a port costs what memories do' runtime/machine/cost.h 's/memory->ports \? m->tcm_gbs : m->memory_gbs/m->memory_gbs/'
 break_it 'a product overtakes the one before' runtime/pe/pe_scheduler.c 's/^    compute_in_order\(s, t, token->command\);/    token_engine(s, t, token);/' runtime/pe/pe_scheduler.c 's/^static void compute_in_order/static __attribute__((unused)) void compute_in_order/'
 break_it 'a command starts before its operands' runtime/kernels/flight.c 's/if \(!tensor \|\| !tensor->making \|\| !flight_orders\(c, tensor\)\)/if (!tensor || tensor->making)/'
+break_it 'wait_read: it waits for nothing' runtime/kernels/tl_memory.c 's/while \(flight_is_read\(tl, tensor->block\)\)/while (0)/'
+break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->unread && !flight_is_read/if (0 \&\& !flight_is_read/'
+break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
+break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
+break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
+break_it 'gemm_grid: a buffer is written while it is read' benches/gemm_grid.c 's/^    tl_wait_read\(.*;//'
+break_it 'gemm_grid: what was sent is not waited for' benches/gemm_grid.c 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
+break_it 'gemm_grid: two buffers are as good as three' benches/gemm_grid.h 's/BUFFERS = 3/BUFFERS = 2/'
+break_it 'gemm_grid: all tiles fit' benches/gemm_grid.h 's/need\.tcm <= room\.tcm && //'
+break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
+break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
@@ -1097,6 +1108,9 @@ apply() {
 choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case ${names[$1]} in
+    'wait_read: '*) tests=(wait_read) scripts=() && return ;;
+    'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
+    'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;

@@ -234,13 +234,16 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
 
 /*
  * Stores `x` to `n` addresses at once, 2 to KB_TARGETS_MAX, each in another memory, all of one
- * kind: a multicast. Links that their ways share carry its bytes once.
+ * kind: a multicast. Links that their ways share carry its bytes once. tl_store_all_async() returns
+ * when the command is issued, with the tensor where it now lies at the first address, to be waited
+ * for.
  *
  * errors  as tl_store(); a target in several slices; contention.links: router
  */
-#define tl_store_all(tl, addresses, n, x) (void)tl_store_all_at(TL_HERE, tl, addresses, n, x)
+#define tl_store_all(tl, addresses, n, x)       (void)tl_store_all_at(TL_HERE, tl, addresses, n, x, false)
+#define tl_store_all_async(tl, addresses, n, x) tl_store_all_at(TL_HERE, tl, addresses, n, x, true)
 tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
-                           tl_tensor *x);
+                           tl_tensor *x, bool async);
 
 /*
  * Loads the sum of the tensors at `n` addresses, as tl_store_all() has them: their data join on
@@ -267,6 +270,14 @@ tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dty
  */
 #define tl_wait(tl, x) tl_wait_at(TL_HERE, tl, x)
 void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+
+/*
+ * Waits until the commands that were called before under tl_async(true), and read from where `x`
+ * lies in the own TCM, have fetched it; stores and sends until they have ended. Then another PE may
+ * be told that it may write there. Takes no time of its own.
+ */
+#define tl_wait_read(tl, x) tl_wait_read_at(TL_HERE, tl, x)
+void tl_wait_read_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* Waits until all commands of this PE have ended, sends among them. Takes no time of its own. */
 #define tl_wait_all(tl) tl_wait_all_at(TL_HERE, tl)

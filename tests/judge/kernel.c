@@ -699,8 +699,16 @@ static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, do
     return add_fs(x->s, llround(overhead_ns * 1e6), fs);
 }
 
-/* docs/kernels.md "Accumulators": cycles over the rate of the operands' type, rounded up. */
-static uint64_t rated(struct plan *x, uint64_t cycles)
+/* Bytes of an element. */
+static uint32_t bytes_of(enum judge_dtype dtype)
+{
+    static const uint32_t bytes[] = {
+        [JUDGE_I8] = 1, [JUDGE_I32] = 4, [JUDGE_F16] = 2, [JUDGE_F32] = 4, [JUDGE_F64] = 8};
+
+    return bytes[dtype];
+}
+
+static double rate_of(struct plan *x, enum judge_dtype dtype)
 {
     static const char *const keys[] = {[JUDGE_I8] = "cube.pe.pe_gemm.rate.i8",
                                        [JUDGE_I32] = "cube.pe.pe_gemm.rate.i32",
@@ -708,7 +716,26 @@ static uint64_t rated(struct plan *x, uint64_t cycles)
                                        [JUDGE_F32] = "cube.pe.pe_gemm.rate.f32",
                                        [JUDGE_F64] = "cube.pe.pe_gemm.rate.f64"};
 
-    return (uint64_t)ceil((double)cycles / number_at(x->s, &x->p->kernel->pe, keys[x->c->in]));
+    return number_at(x->s, &x->p->kernel->pe, keys[dtype]);
+}
+
+/*
+ * docs/kernels.md "Accumulators": cycles over the rate of the operands' type, rounded up. "Operands
+ * of several types": the rate is that of the type of more bits; if both have as many, the lower
+ * one.
+ */
+static uint64_t rated(struct plan *x, uint64_t cycles)
+{
+    double rate = rate_of(x, x->c->in);
+
+    if (x->c->mixed) {
+        double other = rate_of(x, x->c->other);
+
+        if (bytes_of(x->c->other) > bytes_of(x->c->in) ||
+            (bytes_of(x->c->other) == bytes_of(x->c->in) && other < rate))
+            rate = other;
+    }
+    return (uint64_t)ceil((double)cycles / rate);
 }
 
 static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uint32_t k, uint32_t n)
@@ -723,8 +750,9 @@ static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uin
     r->m = m;
     r->k = k;
     r->n = n;
+    cycles = rated(x, cycles) * (x->c->batch ? x->c->batch : 1);
     add_service(x, id, x->p->gemm,
-                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), rated(x, cycles),
+                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), cycles,
                           number_at(x->s, pe, "cube.pe.pe_gemm.clock_ghz")));
     return id;
 }
@@ -1202,19 +1230,24 @@ static struct token *new_token(struct pe *p)
     return &p->tokens[p->n_tokens++];
 }
 
+/* Of an element of a composite's operand. */
+static uint64_t element_bytes(const struct judge_command *c, uint32_t operand)
+{
+    return c->mixed ? bytes_of(operand ? c->other : c->in) : c->in_bytes;
+}
+
 /* DMA_READ of an operand's tile, if it has to be read: `row`, `column` is its first element. */
 static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t column,
                       uint64_t width, uint64_t rows, uint64_t columns)
 {
     const struct judge_operand *o = &x->c->operands[operand];
     struct token *token = &x->p->tokens[x->p->n_tokens - 1];
-    uint64_t id;
+    uint64_t id, bytes = element_bytes(x->c, operand);
 
     if (o->where != JUDGE_AT)
         return;
-    id = dma_job(x, JUDGE_DMA_READ, false, &o->at,
-                 o->offset + (row * width + column) * x->c->in_bytes,
-                 (struct lines){rows, columns * x->c->in_bytes, width * x->c->in_bytes});
+    id = dma_job(x, JUDGE_DMA_READ, false, &o->at, o->offset + (row * width + column) * bytes,
+                 (struct lines){rows, columns * bytes, width * bytes});
     x->s->run->records[id].operand = operand;
     token->first[token->n_first++] = id;
 }
@@ -1278,7 +1311,7 @@ static void plan_gemm_token(struct plan *x)
     new_token(x->p);
     read_tile(x, 0, row, inner, c->k, x->m, x->k);
     read_tile(x, 1, inner, column, c->n, x->k, x->n);
-    fetch = fetch_tiles(x, (a + b) * c->in_bytes);
+    fetch = fetch_tiles(x, a * element_bytes(c, 0) + b * element_bytes(c, 1));
     last = gemm_job(x, JUDGE_GEMM_STAGE, x->m, x->k, x->n);
     then(x->s, fetch, last);
     in_order(x, &x->engine, last);

@@ -97,27 +97,31 @@ enum { JUDGE_MOST_STEPS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk
-                             cumsum sort random take, of k rows of [M,N] by the second operand;
-                             fused, of [M,N] and, if there is a second operand, [M,1] */
-    enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
-                             store moves; of a send or a recv it says where pieces are cut; of an
-                             atomic its wrap */
-    enum judge_dtype out; /* hint: of the result; of the first acc_dot, of the accumulator */
-    bool async;           /* load, store, recv: returns at issue; a composite always does */
-    bool overlaps;        /* under tl_async(true): then `from` is no hint, but what it waits for */
-    struct judge_end at;  /* load: source; store: destination; a composite: output; atomic: its
-                             slice or SRAM; send, recv: the other PE */
-    uint64_t offset;      /* in that memory */
-    uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
-                             send, recv: of all pieces together */
+    const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full topk
+                               cumsum sort random take, of k rows of [M,N] by the second operand;
+                               fused, of [M,N] and, if there is a second operand, [M,1] */
+    enum judge_dtype in;    /* of operands: of a product it has the rate; hint: of what a load or a
+                               store moves; of a send or a recv it says where pieces are cut; of an
+                               atomic its wrap */
+    bool mixed;             /* a product whose second operand is of another type, ... */
+    enum judge_dtype other; /* ... this one */
+    uint32_t batch;         /* dot: so many products [M,K] x [K,N] in one command; 0: one */
+    bool one_b;             /* hint: all by the same second operand */
+    enum judge_dtype out;   /* hint: of the result; of the first acc_dot, of the accumulator */
+    bool async;             /* load, store, recv: returns at issue; a composite always does */
+    bool overlaps;       /* under tl_async(true): then `from` is no hint, but what it waits for */
+    struct judge_end at; /* load: source; store: destination; a composite: output; atomic: its
+                            slice or SRAM; send, recv: the other PE */
+    uint64_t offset;     /* in that memory */
+    uint64_t nbytes;     /* load, store, atomic: of the transaction; dot, math: of the result;
+                            send, recv: of all pieces together */
     uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value,
                                update: what is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].
                                Hint, of math: the operands' shape [M,N]; no hint of a topk */
-    uint32_t in_bytes;      /* composites: of an element of the operands */
+    uint32_t in_bytes;      /* composites: of an element of the operands, if not mixed */
     uint32_t out_bytes;     /* composites: of an element of the output */
     enum judge_class_of_math class;
     size_t n_operands; /* composites; composite_gemm: 2. Hint for dot and math: `from` */

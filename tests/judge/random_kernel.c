@@ -36,7 +36,9 @@ struct stored {
 struct open_acc {
     size_t number;
     uint32_t m, n;
-    enum judge_dtype in, dtype; /* of the last product's operands; its own */
+    enum judge_dtype in, dtype; /* of its products' operands; its own */
+    bool mixed;
+    enum judge_dtype other;
 };
 
 enum { MOST_ACCS = 7 }; /* of a kernel, all of which have room at once */
@@ -291,6 +293,42 @@ static enum judge_dtype any_float(struct maker *m)
     return some[below(m->rng, COUNT(some))];
 }
 
+static bool converts(const struct maker *m)
+{
+    const struct judge_end *pe = pe_of(m);
+
+    return strcmp(judge_cube_text(m->t, pe->sip, pe->cube, "cube.pe.pe_fetch_store.convert"),
+                  "true") == 0;
+}
+
+/* Floats before integers, then that of more bytes, then the first. */
+static enum judge_dtype wider(enum judge_dtype a, enum judge_dtype b)
+{
+    if ((a >= JUDGE_F16) != (b >= JUDGE_F16))
+        return a >= JUDGE_F16 ? a : b;
+    return dtype_bytes[b] > dtype_bytes[a] ? b : a;
+}
+
+/* Where PEs convert, the second operand is often of another type. i32 has numbers that f32 has not.
+ */
+static void may_mix(struct maker *m, struct judge_command *c)
+{
+    static const enum judge_dtype some[] = {JUDGE_I8, JUDGE_F16, JUDGE_F32, JUDGE_F64};
+
+    if (!converts(m) || chance(m->rng, 40))
+        return;
+    c->other =
+        c->in == JUDGE_F64 && chance(m->rng, 30) ? JUDGE_I32 : some[below(m->rng, COUNT(some))];
+    c->mixed = c->other != c->in;
+    c->out = wider(c->in, c->other);
+}
+
+/* Of the second operand. */
+static enum judge_dtype right_dtype(const struct judge_command *c)
+{
+    return c->mixed ? c->other : c->in;
+}
+
 /* dtypes and sizes of a matrix product */
 static void any_product(struct maker *m, struct judge_command *c)
 {
@@ -298,6 +336,9 @@ static void any_product(struct maker *m, struct judge_command *c)
     c->out = c->in == JUDGE_I8 ? JUDGE_I32 : c->in;
     if (c->in == JUDGE_F16 && chance(m->rng, 25))
         c->out = JUDGE_F32;
+    may_mix(m, c);
+    if (c->out == JUDGE_I8)
+        c->out = JUDGE_I32;
     c->m = any_dim(m, "cube.pe.pe_scheduler.tile.0");
     c->k = any_dim(m, "cube.pe.pe_scheduler.tile.1");
     c->n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
@@ -307,19 +348,22 @@ static void any_product(struct maker *m, struct judge_command *c)
 static void add_dot(struct maker *m)
 {
     struct judge_command c = {.kind = JUDGE_DOT};
-    uint64_t a, b;
+    uint64_t all, a, b;
     size_t from[2];
 
     any_product(m, &c);
-    a = (uint64_t)c.m * c.k;
-    b = (uint64_t)c.k * c.n;
+    c.batch = chance(m->rng, 15) ? 2 + below(m->rng, 3) : 0;
+    c.one_b = c.batch && chance(m->rng, 30);
+    all = c.batch ? c.batch : 1;
+    a = all * c.m * c.k;
+    b = (c.one_b ? 1 : all) * c.k * c.n;
     from[0] = find_or_load(m, c.in, a);
-    from[1] = find_or_load(m, c.in, b);
+    from[1] = find_or_load(m, right_dtype(&c), b);
     c.operands[0] = in_tcm(ready(m, from[0]));
     c.operands[1] = in_tcm(ready(m, from[1]));
-    c.operand_bytes = (a + b) * dtype_bytes[c.in];
-    c.nbytes = (uint64_t)c.m * c.n * dtype_bytes[c.out];
-    add_tensor(m, add(m, &c), c.out, (uint64_t)c.m * c.n);
+    c.operand_bytes = a * dtype_bytes[c.in] + b * dtype_bytes[right_dtype(&c)];
+    c.nbytes = all * c.m * c.n * dtype_bytes[c.out];
+    add_tensor(m, add(m, &c), c.out, all * c.m * c.n);
 }
 
 /* An op of math, and how many operands it has. */
@@ -559,8 +603,14 @@ static void add_update(struct maker *m)
 
 static struct judge_command of_acc(const struct open_acc *a, enum judge_command_kind kind)
 {
-    return (struct judge_command){
-        .kind = kind, .acc = a->number, .in = a->in, .out = a->dtype, .m = a->m, .n = a->n};
+    return (struct judge_command){.kind = kind,
+                                  .acc = a->number,
+                                  .in = a->in,
+                                  .mixed = a->mixed,
+                                  .other = a->other,
+                                  .out = a->dtype,
+                                  .m = a->m,
+                                  .n = a->n};
 }
 
 /* A product that sets `a`, or is added to it. */
@@ -573,10 +623,10 @@ static void add_acc_dot(struct maker *m, struct open_acc *a, uint32_t k)
     c.k = k;
     c.n_operands = 2;
     from[0] = find_or_load(m, c.in, left);
-    from[1] = find_or_load(m, c.in, right);
+    from[1] = find_or_load(m, right_dtype(&c), right);
     c.operands[0] = in_tcm(ready(m, from[0]));
     c.operands[1] = in_tcm(ready(m, from[1]));
-    c.operand_bytes = (left + right) * dtype_bytes[c.in];
+    c.operand_bytes = left * dtype_bytes[c.in] + right * dtype_bytes[right_dtype(&c)];
     add(m, &c);
 }
 
@@ -588,8 +638,13 @@ static void open_acc(struct maker *m)
     any_product(m, &c);
     m->accs = judge_grow(m->accs, m->n_accs + 1, sizeof *m->accs);
     a = &m->accs[m->n_accs++];
-    *a = (struct open_acc){.number = m->made_accs++, .m = c.m, .n = c.n, .in = c.in};
-    a->dtype = c.in == JUDGE_I8 ? JUDGE_I32 : chance(m->rng, 70) ? JUDGE_F32 : JUDGE_F64;
+    *a = (struct open_acc){.number = m->made_accs++,
+                           .m = c.m,
+                           .n = c.n,
+                           .in = c.in,
+                           .mixed = c.mixed,
+                           .other = c.other};
+    a->dtype = c.out == JUDGE_I32 ? JUDGE_I32 : chance(m->rng, 70) ? JUDGE_F32 : JUDGE_F64;
     add_acc_dot(m, a, c.k);
 }
 
@@ -599,7 +654,7 @@ static void add_acc_scale(struct maker *m, const struct open_acc *a)
     enum judge_part part = (enum judge_part)below(m->rng, 4);
     uint64_t rows = part == JUDGE_ROW ? 1 : a->m, columns = part == JUDGE_COLUMN ? 1 : a->n;
 
-    c.in = chance(m->rng, 50) ? a->in : a->dtype;
+    c.in = chance(m->rng, 50) ? wider(a->in, right_dtype(&c)) : a->dtype;
     c.elements = (uint64_t)a->m * a->n;
     c.n_operands = 1;
     if (part == JUDGE_NO_PART) {
@@ -649,8 +704,8 @@ static void add_composite_gemm(struct maker *m)
 
     any_product(m, &c);
     c.operands[0] = any_operand(m, c.in, (uint64_t)c.m * c.k);
-    c.operands[1] = any_operand(m, c.in, (uint64_t)c.k * c.n);
-    if (c.in != JUDGE_I8 && chance(m->rng, 50))
+    c.operands[1] = any_operand(m, right_dtype(&c), (uint64_t)c.k * c.n);
+    if (c.out != JUDGE_I32 && chance(m->rng, 50))
         c.n_epilogues = 1 + below(m->rng, JUDGE_MOST_EPILOGUES);
     for (size_t i = 0; i < c.n_epilogues; i++)
         c.epilogues[i] = any_epilogue(m, &c);

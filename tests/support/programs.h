@@ -66,6 +66,17 @@ static inline uint64_t address(const struct scenario *s, const struct judge_end 
     return kb_address(s->topo, &end, offset);
 }
 
+/* Operand `i` of a dot, [rows, columns]; of a batch, as many matrices. */
+static inline tl_tensor *batch_operand(tl_ctx *tl, const struct judge_command *c, size_t i,
+                                       tl_tensor **made, uint32_t rows, uint32_t columns)
+{
+    tl_tensor *x = made[c->operands[i].from];
+
+    if (!c->batch || (i == 1 && c->one_b))
+        return tl_reshape(tl, x, KB_SHAPE(rows, columns));
+    return tl_reshape(tl, x, KB_SHAPE(c->batch, rows, columns));
+}
+
 /* Operand `i` of a command, [rows, columns]. */
 static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
                                  const struct judge_command *c, size_t i, tl_tensor **made,
@@ -77,7 +88,8 @@ static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
         return tl_scalar(tl, 2);
     if (o->where == JUDGE_OWN_TCM)
         return tl_reshape(tl, made[o->from], KB_SHAPE(rows, columns));
-    return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(c->in), KB_SHAPE(rows, columns));
+    return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(i && c->mixed ? c->other : c->in),
+                  KB_SHAPE(rows, columns));
 }
 
 /* The last result; all others are given back. */
@@ -240,8 +252,8 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset), made[c->from], NULL,
                            c->async);
     case JUDGE_DOT:
-        return tl_dot(tl, operand(tl, s, c, 0, made, c->m, c->k),
-                      operand(tl, s, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
+        return tl_dot(tl, batch_operand(tl, c, 0, made, c->m, c->k),
+                      batch_operand(tl, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
     case JUDGE_MATH:
         return do_math(tl, s, c, made);
     case JUDGE_WAIT:

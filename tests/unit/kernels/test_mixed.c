@@ -235,6 +235,192 @@ static void products_of_several_types_are_right(void **state)
     any_topology_free(topo);
 }
 
+/* -- operations of math ---------------------------------------------------------------------- */
+
+static void check(tl_ctx *tl, const kb_args *args, unsigned *i, tl_tensor *x, double want)
+{
+    marks_of(args)->value[0][*i] = want;
+    marks_of(args)->fs[0][(*i)++] = tl_value(tl, x, 0) == want;
+}
+
+/* 2049 is none of f16, 300 is none of 8 bits; results are of the wider type, of two that are as
+ * wide of the first. */
+static void computes(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *half = tl_full(tl, KB_F16, KB_SHAPE(4), 0.5),
+              *b = tl_full(tl, KB_BF16, KB_SHAPE(4), 3);
+    tl_tensor *wide = tl_full(tl, KB_F32, KB_SHAPE(4), 2049),
+              *i8 = tl_full(tl, KB_I8, KB_SHAPE(4), -5);
+    tl_tensor *i16 = tl_full(tl, KB_I16, KB_SHAPE(4), 300),
+              *u8 = tl_full(tl, KB_U8, KB_SHAPE(4), 200);
+    tl_tensor *f8 = tl_full(tl, KB_F8E5M2, KB_SHAPE(4), 6);
+    unsigned i = 0;
+
+    check(tl, args, &i, tl_add(tl, half, wide), 2049.5);
+    check(tl, args, &i, tl_sub(tl, wide, half), 2048.5);
+    check(tl, args, &i, tl_mul(tl, half, b), 1.5);
+    check(tl, args, &i, tl_add(tl, f8, b), 9);
+    check(tl, args, &i, tl_add(tl, i8, i16), 295);
+    check(tl, args, &i, tl_maximum(tl, u8, i16), 300);
+    check(tl, args, &i, tl_minimum(tl, i16, i8), -5);
+    check(tl, args, &i, tl_lt(tl, i8, i16), 1);
+    check(tl, args, &i, tl_gt(tl, wide, half), 1);
+    check(tl, args, &i, tl_where(tl, tl_lt(tl, i8, i16), half, wide), 0.5);
+    check(tl, args, &i, tl_where(tl, tl_gt(tl, i8, i16), half, wide), 2049);
+    check(tl, args, &i, tl_fma(tl, half, b, wide), 2050.5);
+    check(tl, args, &i, tl_add(tl, tl_add(tl, half, b), tl_scalar(tl, 0.25)), 3.75);
+    marks_of(args)->line =
+        tl_dtype(tl_mul(tl, half, b)) == KB_F16 && tl_dtype(tl_mul(tl, b, half)) == KB_BF16 &&
+        tl_dtype(tl_add(tl, i8, i16)) == KB_I16 && tl_dtype(tl_add(tl, half, wide)) == KB_F32;
+}
+
+static void math_of_several_types_is_right(void **state)
+{
+    const kb_topology *topo = any_topology(CUBE8("ideal", CONVERT));
+    kb_sim *sim = new_sim(topo, (kb_options){.phase2 = true, .values = true});
+    struct marks m = {.line = 0};
+    kb_error why = {""};
+
+    (void)state;
+    launch_talk(sim, computes, &m, one, 1);
+    run_launched(sim, 0);
+    for (unsigned c = 0; c < 13; c++)
+        if (!m.fs[0][c])
+            fail_msg("result %u is not %g", c, m.value[0][c]);
+    assert_true(m.line);
+    if (kb_compute(sim, &(kb_compute_options){.verify_ops = true}, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* -- what is told --------------------------------------------------------------------------- */
+
+static void logged_product(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_dot(tl, tl_full(tl, KB_I8, KB_SHAPE(2, 16, 16), 1),
+           tl_full(tl, KB_F16, KB_SHAPE(16, 16), 1));
+}
+
+static void assert_has(const char *log, const char *text)
+{
+    if (!strstr(log, text))
+        fail_msg("%s\nis not in\n%s", text, log);
+}
+
+static void a_record_has_both_types(void **state)
+{
+    const kb_topology *topo = any_topology(CUBE8("ideal", CONVERT));
+    struct marks m;
+    char *log = talk(topo, logged_product, &m, one, 1);
+
+    (void)state;
+    assert_has(log, "\"op_name\":\"gemm_f16\"");
+    assert_has(
+        log, "\"dtype_in\":\"i8\",\"dtype_b\":\"f16\",\"dtype_acc\":\"f32\",\"dtype_out\":\"f16\"");
+    assert_has(log, "\"shape_a\":[2,16,16],\"shape_b\":[16,16],\"shape_out\":[2,16,16]");
+    assert_has(log, "\"m\":16,\"k\":16,\"n\":16");
+    free(log);
+    any_topology_free(topo);
+}
+
+/* -- mistakes ------------------------------------------------------------------------------- */
+
+struct things {
+    tl_tensor *f16, *bf16, *f32, *f64, *i8, *u8, *i32, *yes, *batch, *more, *wide;
+    tl_acc *acc;
+};
+
+static struct things make_things(tl_ctx *tl)
+{
+    tl_tensor *x = tl_full(tl, KB_F16, KB_SHAPE(16, 16), 1);
+
+    return (struct things){.f16 = x,
+                           .bf16 = tl_full(tl, KB_BF16, KB_SHAPE(16, 16), 1),
+                           .f32 = tl_full(tl, KB_F32, KB_SHAPE(16, 16), 1),
+                           .f64 = tl_full(tl, KB_F64, KB_SHAPE(16, 16), 1),
+                           .i8 = tl_full(tl, KB_I8, KB_SHAPE(16, 16), 1),
+                           .u8 = tl_full(tl, KB_U8, KB_SHAPE(16, 16), 1),
+                           .i32 = tl_full(tl, KB_I32, KB_SHAPE(16, 16), 1),
+                           .yes = tl_lt(tl, x, x),
+                           .batch = tl_full(tl, KB_F16, KB_SHAPE(2, 16, 16), 1),
+                           .more = tl_full(tl, KB_F16, KB_SHAPE(3, 16, 16), 1),
+                           .wide = tl_full(tl, KB_F16, KB_SHAPE(2, 8, 16), 1),
+                           .acc = tl_acc_new(tl, KB_F32, 16, 16)};
+}
+
+#define WRONG(name, call)                                                                          \
+    static void name(tl_ctx *tl, const kb_args *args)                                              \
+    {                                                                                              \
+        struct things x = make_things(tl);                                                         \
+                                                                                                   \
+        (void)args;                                                                                \
+        (void)x;                                                                                   \
+        call;                                                                                      \
+    }
+
+WRONG(dot_of_two, tl_dot(tl, x.f16, x.i8))
+WRONG(dot_acc_of_two, tl_dot_acc(tl, x.acc, x.f16, x.bf16))
+WRONG(sum_of_f16_and_f32, tl_add(tl, x.f16, x.f32))
+WRONG(third_of_another, tl_fma(tl, x.f16, x.f16, x.f32))
+WRONG(composite_of_two, tl_composite(tl, .a = x.f16, .b = x.i8, .out = SLICE(0)))
+WRONG(scale_by_another, (tl_dot_acc(tl, x.acc, x.f16, x.f16), tl_acc_scale(tl, x.acc, x.bf16)))
+WRONG(shapes_of_batches, tl_dot(tl, x.batch, x.more))
+WRONG(shapes_in_batches, tl_dot(tl, x.batch, x.wide))
+WRONG(batch_by_columns, tl_dot(tl, x.batch, x.f16, .layout_b = TL_COL_MAJOR))
+WRONG(batch_in_acc, tl_dot_acc(tl, x.acc, x.batch, x.f16))
+WRONG(batch_of_composite, tl_composite(tl, .a = x.batch, .b = x.f16, .out = SLICE(0)))
+
+#define IS_FALSE ": cube.pe.pe_fetch_store.convert is false"
+
+static void without_convert_types_are_equal(void **state)
+{
+    static const struct mistake cases[] = {
+        {dot_of_two, ": operands of f16 and i8" IS_FALSE},
+        {dot_acc_of_two, ": operands of f16 and bf16" IS_FALSE},
+        {sum_of_f16_and_f32, ": operands of f16 and f32" IS_FALSE},
+        {third_of_another, ": operands of f16 and f32" IS_FALSE},
+        {composite_of_two, ": operands of f16 and i8" IS_FALSE},
+        {scale_by_another, ": an accumulator of f32, of products of f16, is scaled by bf16"},
+        {shapes_of_batches, ": shapes [2, 16, 16] and [3, 16, 16] do not fit"},
+        {shapes_in_batches, ": shapes [2, 16, 16] and [2, 8, 16] do not fit"},
+        {batch_by_columns, ": a batch of products is row-major"},
+        {batch_in_acc, ": the operands of a product are matrices"},
+        {batch_of_composite, ": the operands of a product are matrices"},
+    };
+
+    (void)state;
+    assert_mistakes(cases, LENGTH(cases));
+}
+
+WRONG(sum_with_integers, tl_add(tl, x.f32, x.i8))
+WRONG(sum_of_signs, tl_add(tl, x.i8, x.u8))
+WRONG(dot_of_wide_integers, tl_dot(tl, x.f16, x.i32))
+WRONG(sum_with_bool, tl_maximum(tl, x.yes, x.i8))
+WRONG(scale_by_a_wider, (tl_dot_acc(tl, x.acc, x.f16, x.i8), tl_acc_scale(tl, x.acc, x.f64)))
+WRONG(step_of_integers,
+      (tl_dot_acc(tl, x.acc, x.f16, x.i8), tl_acc_store(tl, x.acc, KB_F32, {TL_ADD, x.i8})))
+
+/* What is not exact is refused. */
+static void some_types_never_meet(void **state)
+{
+    static const struct mistake cases[] = {
+        {sum_with_integers, "tl_add at tests/unit/kernels/test_mixed.c:"},
+        {sum_with_integers, ": operands of f32 and i8"},
+        {sum_of_signs, ": operands of i8 and u8"},
+        {dot_of_wide_integers, ": operands of f16 and i32"},
+        {sum_with_bool, ": operands of bool and i8"},
+        {scale_by_a_wider, ": an accumulator of f32, of products of f16, is scaled by f64"},
+        {step_of_integers, ": an epilogue's operand is i8, not f16"},
+    };
+    const char *yaml = CUBE8("ideal", CONVERT);
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        assert_talk_refused(yaml, cases[i].kernel, cases[i].text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +429,10 @@ int main(void)
         cmocka_unit_test(a_batch_is_one_command),
         cmocka_unit_test(products_of_a_batch_are_counted),
         cmocka_unit_test(products_of_several_types_are_right),
+        cmocka_unit_test(math_of_several_types_is_right),
+        cmocka_unit_test(a_record_has_both_types),
+        cmocka_unit_test(without_convert_types_are_equal),
+        cmocka_unit_test(some_types_never_meet),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

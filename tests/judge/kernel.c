@@ -63,6 +63,9 @@ struct job {
     size_t n_children;
     const struct judge_l2_child *child; /* owned; it is one, `l2` the station that has made it */
     struct station *l2;
+    uint64_t trunk;             /* of a multicast: the part that it parts from, or NO_JOB; ... */
+    size_t fork;                /* ... behind that step of the trunk, a link */
+    size_t *nodes, n_nodes;     /* owned; of a multicast: of its way */
     uint32_t n_parts, n_left;   /* of the whole; how many of them have not ended */
     uint64_t nbytes;            /* of the part */
     uint64_t packet;            /* that it is of */
@@ -349,7 +352,21 @@ static void set_out(struct sim *s, uint64_t key)
         go_on(s, key);
     for (uint32_t part = (uint32_t)(key >> PART_BIT);
          part < s->jobs[id].n_parts && job_at(s, key_of(id, part))->packet == packet; part++)
-        go_on(s, key_of(id, part));
+        if (job_at(s, key_of(id, part))->trunk == NO_JOB)
+            go_on(s, key_of(id, part));
+}
+
+/* Part `key` of a multicast has left step `from`, a link: parts that part from it there set out. */
+static void set_out_from(struct sim *s, uint64_t key, size_t from)
+{
+    uint64_t id = id_of(key);
+
+    for (uint32_t part = 1; s->jobs[id].n_nodes && part < s->jobs[id].n_parts; part++) {
+        const struct job *other = job_at(s, key_of(id, part));
+
+        if (other->trunk == key && other->fork == from)
+            go_on(s, key_of(id, part));
+    }
 }
 
 /*
@@ -430,6 +447,7 @@ static void take(struct sim *s, uint64_t key)
     }
     j->now_at++;
     go_on(s, key);
+    set_out_from(s, key, j->now_at - 1);
 }
 
 /* Job `key` has come to a cache: all that becomes of it is known. */
@@ -622,6 +640,7 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
     }
     s->jobs[id] = (struct job){.n_parts = 1,
                                .n_left = 1,
+                               .trunk = NO_JOB,
                                .behind = NO_JOB,
                                .then = NO_JOB,
                                .frees = JUDGE_NONE,
@@ -953,6 +972,7 @@ static void make_child(void *arg, struct judge_l2_child *made)
     *j = (struct job){.child = child,
                       .l2 = maker->steps[maker->n_steps - 1].at,
                       .then = NO_JOB,
+                      .trunk = NO_JOB,
                       .n_parts = 1,
                       .n_left = 1};
     whole->children = judge_grow(whole->children, whole->n_children + 1, sizeof(struct job *));
@@ -999,6 +1019,92 @@ static void hold_twice(struct sim *s, uint64_t key, const struct judge_piece *pa
         judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), true, 0, drain_fs, &s->too_late));
 }
 
+/* -- multicasts -- */
+
+static void keep_nodes(struct job *j, const struct judge_route *r)
+{
+    j->nodes = judge_alloc(r->n, sizeof *j->nodes);
+    j->n_nodes = r->n;
+    for (size_t i = 0; i < r->n; i++)
+        j->nodes[i] = r->hops[i].node;
+}
+
+/* How many steps two parts have in common from the PE on, up to the last link of these. Part 0 has
+ * a step more, its channel. */
+static size_t common_steps(const struct job *a, const struct job *b)
+{
+    size_t more = a->steps[0].kind == CHANNEL, n = 0;
+
+    for (size_t i = 0; i + more < a->n_steps && i < b->n_steps; i++) {
+        const struct step *x = &a->steps[i + more], *y = &b->steps[i];
+
+        if (x->kind != y->kind || x->fs != y->fs || x->at != y->at)
+            break;
+        if (x->kind == LINK)
+            n = i + 1;
+    }
+    return n;
+}
+
+/* docs/model.md "Multicasts": each part goes alone from where no part before it goes. */
+static void lay_over(struct sim *s, uint64_t id)
+{
+    for (uint32_t i = 1; i < s->jobs[id].n_parts; i++) {
+        struct job *x = job_at(s, key_of(id, i));
+        size_t most = 0;
+
+        for (uint32_t k = 0; k < i; k++) {
+            const struct job *before = job_at(s, key_of(id, k));
+            size_t n = common_steps(before, x);
+
+            if (n <= most)
+                continue;
+            most = n;
+            x->trunk = key_of(id, k);
+            x->fork = n - 1 + (before->steps[0].kind == CHANNEL);
+        }
+        x->now_at = most;
+    }
+}
+
+/* Do two ways part behind node `i` of both? */
+static bool part_behind(const struct job *a, const struct job *b, size_t i)
+{
+    if (i + 1 >= a->n_nodes || i + 1 >= b->n_nodes)
+        return false;
+    for (size_t k = 0; k <= i; k++)
+        if (a->nodes[k] != b->nodes[k])
+            return false;
+    return a->nodes[i + 1] != b->nodes[i + 1];
+}
+
+/* What it takes to join data of part `x` at node `i` of its way with others. */
+static int64_t join_fs(struct sim *s, uint64_t id, const struct job *x, size_t i)
+{
+    const struct judge_node *node = &s->t->nodes[x->nodes[i]];
+    unsigned sip, cube, row, col;
+    bool parts = false;
+
+    if (!node->is_noc && sscanf(node->name, "sip%u.cube%u.r%uc%u", &sip, &cube, &row, &col) != 4)
+        return 0;
+    if (sscanf(node->name, "sip%u.cube%u.", &sip, &cube) != 2)
+        return 0;
+    for (uint32_t k = 0; k < s->jobs[id].n_parts; k++)
+        parts = parts || part_behind(x, job_at(s, key_of(id, k)), i);
+    return parts ? llround(judge_cube_number(s->t, sip, cube, "cube.noc.reduce_ns") * 1e6) : 0;
+}
+
+/* "cube.noc.reduce_ns for each NoC at which its way forks, for there its data are joined" */
+static void join_data(struct sim *s, uint64_t id)
+{
+    for (uint32_t part = 0; part < s->jobs[id].n_parts; part++) {
+        struct job *x = job_at(s, key_of(id, part));
+
+        for (size_t i = 0; i < x->n_nodes; i++)
+            x->steps[x->n_steps - 1].done_fs += join_fs(s, id, x, i);
+    }
+}
+
 /* The route of one part, and its steps. */
 static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piece *part)
 {
@@ -1008,8 +1114,13 @@ static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piec
         judge_course_of(s->t, op, &x->p->kernel->pe, &part->memory, id_of(key), key >> PART_BIT);
     struct judge_route r = {0};
 
+    job_at(s, key)->trunk = NO_JOB;
+    if (s->t->net && x->c->n_targets)
+        course = 0; /* multicasts go the first way */
     if (judge_route_on(s->t, course, op, &x->p->kernel->pe, &part->memory, &r)) {
         add_way(s, key, write, &x->p->kernel->pe, part, &r);
+        if (x->c->n_targets)
+            keep_nodes(job_at(s, key), &r);
         if (x->c->kind == JUDGE_ATOMIC)
             hold_twice(s, key, part, job_at(s, key)->drain_fs);
         judge_route_clear(&r);
@@ -1037,6 +1148,18 @@ struct lines {
     uint64_t n, nbytes, stride;
 };
 
+/* The parts of a multicast: all bytes in each of its memories. */
+static size_t cut_targets(const struct plan *x, struct judge_piece **parts)
+{
+    const struct judge_command *c = x->c;
+
+    *parts = judge_alloc(c->n_targets, sizeof **parts);
+    for (size_t i = 0; i < c->n_targets; i++)
+        (*parts)[i] = (struct judge_piece){
+            .memory = c->targets[i], .offset = c->offsets[i], .nbytes = c->nbytes};
+    return c->n_targets;
+}
+
 static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64_t offset,
                         struct lines lines, struct judge_piece **parts)
 {
@@ -1053,6 +1176,8 @@ static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64
     struct judge_stretch *runs;
     size_t n;
 
+    if (x->c->n_targets)
+        return cut_targets(x, parts);
     if (joined && !past_l2)
         lines = (struct lines){1, lines.n * lines.nbytes, 0};
     if (joined && past_l2)
@@ -1086,6 +1211,10 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     for (uint32_t part = 0; part < n && !s->failed; part++)
         add_part(x, key_of(id, part), write, &parts[part]);
     judge_free_parts(parts, n);
+    if (x->c->n_targets && !s->failed)
+        lay_over(s, id);
+    if (x->c->n_targets && !s->failed && !write)
+        join_data(s, id);
     return id;
 }
 
@@ -1109,9 +1238,10 @@ static uint64_t epilogue_math(struct plan *x, const struct judge_epilogue *e)
 static void plan_dma(struct plan *x)
 {
     const struct judge_command *c = x->c;
+    uint64_t rows = c->rows ? c->rows : 1;
 
     x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset,
-                       (struct lines){1, c->nbytes, 0});
+                       (struct lines){rows, c->nbytes / rows, c->stride});
     x->p->starts[x->p->at].first = x->op_id;
 }
 
@@ -2087,7 +2217,8 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
     switch (c->kind) {
     case JUDGE_LOAD:
     case JUDGE_STORE:
-        return c->nbytes > 0;
+        return c->nbytes > 0 && c->n_targets != 1 && c->n_targets <= JUDGE_MOST_TARGETS &&
+               (!c->rows || c->nbytes % c->rows == 0);
     case JUDGE_DOT:
         return c->nbytes > 0 && c->operand_bytes > 0 && c->m > 0 && c->k > 0 && c->n > 0;
     case JUDGE_MATH:
@@ -2289,6 +2420,7 @@ static void collect(struct sim *s)
 static void free_job(struct job *job)
 {
     free(job->steps);
+    free(job->nodes);
     free(job->access.runs);
 }
 

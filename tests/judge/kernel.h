@@ -92,7 +92,7 @@ struct judge_epilogue {
     size_t from; /* hint, as judge_operand's */
 };
 
-enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
+enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16, JUDGE_MOST_TARGETS = 6 };
 enum { JUDGE_MOST_STEPS = 16 };
 
 struct judge_command {
@@ -113,8 +113,14 @@ struct judge_command {
     struct judge_end at; /* load: source; store: destination; a composite: output; atomic: its
                             slice or SRAM; send, recv: the other PE */
     uint64_t offset;     /* in that memory */
-    uint64_t nbytes;     /* load, store, atomic: of the transaction; dot, math: of the result;
-                            send, recv: of all pieces together */
+    uint32_t rows;       /* load, store: of so many rows, `stride` bytes apart; 0: it is none */
+    uint64_t stride;
+    bool listed;      /* hint: as a list of pieces */
+    size_t n_targets; /* load, store: a multicast, of these memories; 0: it is none */
+    struct judge_end targets[JUDGE_MOST_TARGETS]; /* `at` and `offset` are those of the first */
+    uint64_t offsets[JUDGE_MOST_TARGETS];
+    uint64_t nbytes;        /* load, store, atomic: of the transaction; dot, math: of the result;
+                               send, recv: of all pieces together */
     uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value,
                                update: what is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */

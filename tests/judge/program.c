@@ -214,6 +214,11 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
         if (c->kind == JUDGE_STORE)
             fprintf(out, " #%zu ->", c->from);
         print_place(out, &c->at, c->offset);
+        for (size_t i = 1; i < c->n_targets; i++)
+            print_place(out, &c->targets[i], c->offsets[i]);
+        if (c->rows)
+            fprintf(out, ", %" PRIu32 " %s %" PRIu64 " apart", c->rows,
+                    c->listed ? "pieces" : "rows", c->stride);
         break;
     case JUDGE_DOT:
     case JUDGE_MATH:

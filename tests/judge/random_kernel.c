@@ -1,5 +1,7 @@
 /* random_kernel.c -- kernels at random, such as could be written for the product too. */
 #include "dice.h"
+#include "banks.h"
+#include "cache.h"
 #include "kernel.h"
 
 #include <stdlib.h>
@@ -211,6 +213,76 @@ static bool find_stored(struct maker *m, uint64_t nbytes, struct judge_command *
     return true;
 }
 
+/* It becomes one of rows, or of pieces, of the slice in which it is; `room`: where it may begin. */
+static void may_cut(struct maker *m, struct judge_command *c, uint64_t room)
+{
+    uint64_t elements = c->nbytes / dtype_bytes[c->in], span;
+    uint32_t rows = 2 + below(m->rng, 7);
+
+    while (elements % rows)
+        rows--;
+    if (rows < 2 || !chance(m->rng, 30))
+        return;
+    c->stride = (c->nbytes / rows + ALIGN - 1) / ALIGN * ALIGN + ALIGN * below(m->rng, 3);
+    span = (rows - 1) * c->stride + c->nbytes / rows;
+    if (span > JUDGE_WINDOW - room)
+        return;
+    c->rows = rows;
+    c->listed = chance(m->rng, 50);
+    c->async = c->async && !c->listed;
+    c->offset = room + below(m->rng, (JUDGE_WINDOW - room - span) / ALIGN + 1) * (uint64_t)ALIGN;
+}
+
+static bool is_target(const struct judge_command *c, const struct judge_end *end)
+{
+    for (size_t i = 0; i < c->n_targets; i++)
+        if (c->targets[i].sip == end->sip && c->targets[i].cube == end->cube &&
+            c->targets[i].unit == end->unit)
+            return true;
+    return false;
+}
+
+/* Do data that join take time to do so, and may memories choose what they serve? */
+static bool cannot_join(const struct judge_topo *t)
+{
+    bool late = false, choose = false;
+
+    for (size_t i = 0; i < t->n_pes; i++) {
+        struct judge_end home = judge_home_slice(t, &t->pes[i]);
+
+        late =
+            late || judge_cube_number(t, t->pes[i].sip, t->pes[i].cube, "cube.noc.reduce_ns") > 0;
+        choose = choose || judge_has_banks(t, &home) || judge_has_cache(t, &home);
+    }
+    return late && choose;
+}
+
+/* It becomes a multicast, to slices. */
+static void may_spread(struct maker *m, struct judge_command *c, uint64_t room)
+{
+    size_t want = 2 + below(m->rng, JUDGE_MOST_TARGETS - 1);
+
+    if (c->rows || c->at.kind != JUDGE_SLICE || m->t->is_router ||
+        judge_count(m->t, "addressing.granule") > 0 ||
+        (c->kind == JUDGE_LOAD && cannot_join(m->t)) || !chance(m->rng, 20))
+        return;
+    c->targets[0] = c->at;
+    c->offsets[0] = c->offset;
+    c->n_targets = 1;
+    for (int tries = 0; tries < 20 && c->n_targets < want; tries++) {
+        struct judge_end end = any_end(m->t, m->rng, JUDGE_SLICE);
+
+        if (is_target(c, &end))
+            continue;
+        c->targets[c->n_targets] = end;
+        c->offsets[c->n_targets++] =
+            room + below(m->rng, (JUDGE_WINDOW - room - c->nbytes) / ALIGN + 1) * (uint64_t)ALIGN;
+    }
+    if (c->n_targets < 2)
+        c->n_targets = 0;
+    c->async = c->async && !c->n_targets;
+}
+
 static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t elements)
 {
     struct judge_command c = {.kind = JUDGE_LOAD, .in = dtype, .out = dtype};
@@ -221,6 +293,8 @@ static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t element
     if (!chance(m->rng, 30) || !find_stored(m, c.nbytes, &c)) {
         c.at = any_slice(m);
         c.offset = any_offset(m, c.nbytes);
+        may_cut(m, &c, 0);
+        may_spread(m, &c, 0);
     }
     i = add(m, &c);
     add_tensor(m, i, dtype, elements);
@@ -238,7 +312,7 @@ static void add_load_again(struct maker *m)
     if (i > 0) {
         struct judge_command c = k->commands[i - 1];
 
-        c.async = chance(m->rng, m->mix->async_per_cent);
+        c.async = !c.listed && !c.n_targets && chance(m->rng, m->mix->async_per_cent);
         add_tensor(m, add(m, &c), c.in, c.nbytes / dtype_bytes[c.in]);
     }
 }
@@ -353,6 +427,8 @@ static void add_dot(struct maker *m)
 
     any_product(m, &c);
     c.batch = chance(m->rng, 15) ? 2 + below(m->rng, 3) : 0;
+    if (c.batch * (c.m > c.n ? c.m : c.n) * (c.k > c.n ? c.k : c.n) > MOST_DIM * MOST_DIM)
+        c.batch = 0; /* its tensors are no larger than others */
     c.one_b = c.batch && chance(m->rng, 30);
     all = c.batch ? c.batch : 1;
     a = all * c.m * c.k;
@@ -755,6 +831,8 @@ static void add_store(struct maker *m)
     } else {
         c.at = any_slice(m);
         c.offset = any_room(m, c.nbytes);
+        may_cut(m, &c, m->reserved);
+        may_spread(m, &c, m->reserved);
     }
     add(m, &c);
 }

@@ -236,6 +236,71 @@ static inline void do_barrier(tl_ctx *tl, const struct scenario *s, const struct
     tl_barrier(tl, (tl_group){.pes = pes, .n = g->n});
 }
 
+/* -- loads and stores -- */
+
+enum { MOST_ROWS = 16 };
+
+static inline void list_rows(const struct scenario *s, const struct judge_command *c,
+                             tl_run runs[MOST_ROWS])
+{
+    for (uint32_t i = 0; i < c->rows; i++)
+        runs[i] = (tl_run){address(s, &c->at, c->offset) + i * c->stride, c->nbytes / c->rows};
+}
+
+static inline void list_targets(const struct scenario *s, const struct judge_command *c,
+                                uint64_t addresses[JUDGE_MOST_TARGETS])
+{
+    for (size_t i = 0; i < c->n_targets; i++)
+        addresses[i] = address(s, &c->targets[i], c->offsets[i]);
+}
+
+/* In rows, if it has some. */
+static inline kb_shape moved_shape(const struct judge_command *c)
+{
+    int64_t n = (int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in)));
+
+    return c->rows ? KB_SHAPE(c->rows, n / c->rows) : KB_SHAPE(n);
+}
+
+static inline tl_tensor *do_load(tl_ctx *tl, const struct scenario *s,
+                                 const struct judge_command *c)
+{
+    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    uint64_t addresses[JUDGE_MOST_TARGETS];
+    tl_run runs[MOST_ROWS];
+
+    if (c->n_targets) {
+        list_targets(s, c, addresses);
+        return tl_load_sum(tl, addresses, (uint32_t)c->n_targets, dtype_of(c->in), moved_shape(c));
+    }
+    if (c->listed) {
+        list_rows(s, c, runs);
+        return tl_load_list(tl, runs, c->rows, dtype_of(c->in), moved_shape(c));
+    }
+    return tl_load_at(TL_HERE, tl, address(s, &c->at, c->offset), dtype_of(c->in), moved_shape(c),
+                      c->rows ? strides : NULL, c->async);
+}
+
+static inline tl_tensor *do_store(tl_ctx *tl, const struct scenario *s,
+                                  const struct judge_command *c, tl_tensor *x)
+{
+    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    uint64_t addresses[JUDGE_MOST_TARGETS];
+    tl_run runs[MOST_ROWS];
+
+    if (c->n_targets) {
+        list_targets(s, c, addresses);
+        return tl_store_all_at(TL_HERE, tl, addresses, (uint32_t)c->n_targets, x);
+    }
+    if (c->listed) {
+        list_rows(s, c, runs);
+        return tl_store_list_at(TL_HERE, tl, runs, c->rows, x);
+    }
+    return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset),
+                       c->rows ? tl_reshape(tl, x, moved_shape(c)) : x, c->rows ? strides : NULL,
+                       c->async);
+}
+
 static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
                                     const struct judge_command *c, tl_tensor **made, tl_acc **accs,
                                     struct judge_command_times *got)
@@ -245,12 +310,9 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     tl_async(tl, c->overlaps);
     switch (c->kind) {
     case JUDGE_LOAD:
-        flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_load_at(TL_HERE, tl, address(s, &c->at, c->offset), dtype_of(c->in), flat, NULL,
-                          c->async);
+        return do_load(tl, s, c);
     case JUDGE_STORE:
-        return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset), made[c->from], NULL,
-                           c->async);
+        return do_store(tl, s, c, made[c->from]);
     case JUDGE_DOT:
         return tl_dot(tl, batch_operand(tl, c, 0, made, c->m, c->k),
                       batch_operand(tl, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
@@ -344,8 +406,8 @@ static inline bool bytes_are_known(const struct scenario *s, size_t kernel, size
         return bytes_are_known(s, sender, s->program.kernels[sender].commands[send].from, offset);
     }
     *offset = c->offset;
-    return c->kind == JUDGE_LOAD && c->at.kind == JUDGE_SLICE && c->offset >= 2 * JUDGE_CELLS &&
-           c->offset + c->nbytes <= JUDGE_WINDOW / 2;
+    return c->kind == JUDGE_LOAD && !c->rows && !c->n_targets && c->at.kind == JUDGE_SLICE &&
+           c->offset >= 2 * JUDGE_CELLS && c->offset + c->nbytes <= JUDGE_WINDOW / 2;
 }
 
 static inline bool is_there(const struct judge_kernel *k, size_t recv)

@@ -150,7 +150,7 @@ static void assert_copy(const struct scenario *s, const char *line, const struct
 static void assert_moved(const struct scenario *s, const char *line,
                          const struct judge_op_record *r)
 {
-    bool loads = strstr(line, "\"op_name\":\"dma_read\"");
+    bool loads = strstr(line, "\"op_name\":\"dma_read");
 
     assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
     assert_field(s, line, loads ? "\"src_addr\":" : "\"dst_addr\":", (double)r->address);

@@ -143,6 +143,9 @@ struct pe {
     size_t until;   /* ... this command; ALL; JUDGE_NONE: until all pieces of a send have set out */
     size_t barrier; /* that it is in */
     bool returned;
+    bool over;            /* and all that it has called has ended */
+    int64_t way_fs;       /* of its launch to it */
+    int64_t back_fs;      /* and of its response */
     uint32_t *open;       /* by command: its jobs that have not ended */
     struct start *starts; /* by command */
     struct token *tokens;
@@ -166,8 +169,10 @@ struct sim {
     bool fifo, too_late, failed;
     struct pe *pes; /* by kernel */
     size_t n_pes;
-    size_t *kernel_of; /* by global index of a PE; SIZE_MAX: not launched */
-    struct job *jobs;  /* by id, as run->records */
+    size_t *kernel_of; /* by global index of a PE: the one of the launch that has set out last */
+    bool *sent;        /* by launch */
+    size_t n_launches;
+    struct job *jobs; /* by id, as run->records */
     size_t jobs_room;
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
@@ -1914,6 +1919,8 @@ static void has_fetched(struct sim *s, struct pe *p, size_t i)
             start(s, p, u);
 }
 
+static void may_be_over(struct sim *s, struct pe *p);
+
 static void command_ends(struct sim *s, struct pe *p, size_t command)
 {
     struct judge_command_times *times = &p->times->commands[command];
@@ -1935,6 +1942,7 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
         if (p->starts[i].waits_for == 0)
             start(s, p, i);
     }
+    may_be_over(s, p);
 }
 
 /* The command that was called is issued: here its ids are drawn. */
@@ -2036,6 +2044,7 @@ static void go_on_calling(struct sim *s, struct pe *p)
     p->returned = true;
     p->times->return_fs = s->now_fs;
     p->times->return_order = s->order++;
+    may_be_over(s, p);
 }
 
 /* Whether the kernel waits for the command that has just been issued, and until when. */
@@ -2314,50 +2323,142 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
     p->tile_k = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.1");
     p->tile_n = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.2");
     p->tile_buffers = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile_buffers");
-    if (s->kernel_of[p->index] != SIZE_MAX)
-        return complain(i, 0, "its PE has a kernel already");
-    s->kernel_of[p->index] = i;
+    for (size_t other = 0; other < i; other++)
+        if (s->pes[other].index == p->index && s->pes[other].kernel->launch == k->launch)
+            return complain(i, 0, "its PE has a kernel already");
     judge_launch_route(s->t, &k->pe, &r);
-    p->times->arrive_fs = r.wire_fs + r.overhead_fs;
-    p->times->response_fs = r.response_fs; /* the way back; settle() adds the end */
+    p->way_fs = r.wire_fs + r.overhead_fs;
+    p->back_fs = r.response_fs;
     judge_route_clear(&r);
     return true;
 }
 
-/* A launch starts when the last of its PEs is reached. docs/kernels.md "Launches side by side" */
-static void find_starts(struct sim *s)
+/* -- launches: docs/kernels.md "Launches side by side" */
+
+/* Does launch `l` wait for launch `before` of a smaller number? */
+static bool waits_for_launch(const struct sim *s, size_t l, size_t before)
 {
+    const struct judge_program *program = s->program;
+    const struct judge_launch *launch = &program->launches[l];
+
+    if (!program->n_launches)
+        return false;
+    if (launch->stream == program->launches[before].stream)
+        return true;
+    for (size_t i = 0; i < launch->n_after; i++)
+        if (launch->after[i] == before)
+            return true;
     for (size_t i = 0; i < s->n_pes; i++)
-        for (size_t other = 0; other < s->n_pes; other++)
-            if (s->pes[other].kernel->launch == s->pes[i].kernel->launch &&
-                s->pes[other].times->arrive_fs > s->pes[i].times->start_fs)
-                s->pes[i].times->start_fs = s->pes[other].times->arrive_fs;
+        for (size_t k = 0; k < s->n_pes; k++)
+            if (s->pes[i].kernel->launch == l && s->pes[k].kernel->launch == before &&
+                s->pes[i].index == s->pes[k].index)
+                return true;
+    return false;
+}
+
+/* When the last response of a launch is back; -1: it has not ended. */
+static int64_t response_of(const struct sim *s, size_t l)
+{
+    int64_t fs = 0;
+
+    for (size_t i = 0; i < s->n_pes; i++) {
+        const struct pe *p = &s->pes[i];
+
+        if (p->kernel->launch != l)
+            continue;
+        if (!p->over)
+            return -1;
+        fs = p->times->response_fs > fs ? p->times->response_fs : fs;
+    }
+    return fs;
+}
+
+/* When launch `l` sets out; -1: it waits for one that has not ended. */
+static int64_t sets_out_at(const struct sim *s, size_t l)
+{
+    int64_t fs = 0;
+
+    for (size_t before = 0; before < l; before++) {
+        int64_t back = response_of(s, before);
+
+        if (!waits_for_launch(s, l, before))
+            continue;
+        if (back < 0)
+            return -1;
+        fs = back > fs ? back : fs;
+    }
+    return fs;
+}
+
+/* Launch `l` sets out at `fs`: its kernels start when the last of its PEs is reached, and pay. */
+static void send_launch(struct sim *s, size_t l, int64_t fs)
+{
+    int64_t way_fs = 0, pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
+
+    s->sent[l] = true;
     for (size_t i = 0; i < s->n_pes; i++)
-        if (i == 0 || s->pes[i].times->start_fs < s->run->start_fs)
-            s->run->start_fs = s->pes[i].times->start_fs;
+        if (s->pes[i].kernel->launch == l && s->pes[i].way_fs > way_fs)
+            way_fs = s->pes[i].way_fs;
+    for (size_t i = 0; i < s->n_pes; i++) {
+        struct pe *p = &s->pes[i];
+
+        if (p->kernel->launch != l)
+            continue;
+        s->kernel_of[p->index] = i;
+        p->times->launch_fs = fs;
+        p->times->arrive_fs = add_fs(s, fs, p->way_fs);
+        p->times->start_fs = add_fs(s, fs, way_fs);
+        judge_post(&s->events, (struct judge_event){.fs = add_fs(s, p->times->start_fs, pays),
+                                                    .class = JUDGE_START,
+                                                    .id = p->index});
+    }
+}
+
+static void send_launches(struct sim *s)
+{
+    for (size_t l = 0; l < s->n_launches; l++) {
+        int64_t fs = s->sent[l] ? -1 : sets_out_at(s, l);
+
+        if (fs >= 0)
+            send_launch(s, l, fs);
+    }
+}
+
+/* A kernel has returned, or a command of it has ended: if it was the last, launches may set out. */
+static void may_be_over(struct sim *s, struct pe *p)
+{
+    if (!p->returned || p->over || !all_have_ended(p))
+        return;
+    p->over = true;
+    p->times->end_fs = s->now_fs;
+    p->times->response_fs = add_fs(s, s->now_fs, p->back_fs);
+    send_launches(s);
 }
 
 static bool launch_all(struct sim *s, const struct judge_program *program)
 {
-    size_t all = s->t->n_pes;
-    int64_t pays; /* docs/model.md "Costs of software" */
     bool ok = true;
 
     s->pes = judge_alloc(program->n, sizeof *s->pes);
     s->n_pes = program->n;
-    s->kernel_of = judge_alloc(all, sizeof *s->kernel_of);
-    for (size_t i = 0; i < all; i++)
-        s->kernel_of[i] = SIZE_MAX;
-    for (size_t i = 0; i < program->n; i++)
+    s->kernel_of = judge_alloc(s->t->n_pes, sizeof *s->kernel_of);
+    for (size_t i = 0; i < program->n; i++) {
         ok = launch(s, &program->kernels[i], i) && ok;
+        if (program->kernels[i].launch >= s->n_launches)
+            s->n_launches = program->kernels[i].launch + 1;
+    }
+    if (program->n_launches && program->n_launches != s->n_launches)
+        ok = complain(0, 0, "its launch is not among those of the program");
+    s->sent = judge_alloc(s->n_launches, sizeof *s->sent);
     if (!ok)
         return false;
-    find_starts(s);
+    send_launches(s);
+    for (size_t i = 0; i < s->n_pes; i++)
+        if (s->sent[s->pes[i].kernel->launch] &&
+            (!s->run->start_fs || s->pes[i].times->start_fs < s->run->start_fs))
+            s->run->start_fs = s->pes[i].times->start_fs;
     s->now_fs = s->run->start_fs;
-    pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
-    for (size_t i = 0; i < program->n; i++)
-        post(s, s->pes[i].times->start_fs - s->now_fs + pays, JUDGE_START, s->pes[i].index, 0);
-    return ok;
+    return true;
 }
 
 /* Only a message that never comes, or a barrier, deadlocks a kernel. */
@@ -2375,18 +2476,15 @@ static void settle(struct sim *s, struct pe *p)
     struct judge_kernel_times *times = p->times;
     size_t called = p->returned ? p->kernel->n : p->at + 1;
 
-    times->end_fs = times->return_fs;
-    for (size_t i = 0; i < called; i++) {
+    if (!s->sent[p->kernel->launch]) /* another one has never ended */
+        return;
+    for (size_t i = 0; i < called; i++)
         if (!only_waits(&p->kernel->commands[i]) && !has_ended(p, i))
             has_stopped(s, p, i);
-        if (times->commands[i].end_fs > times->end_fs)
-            times->end_fs = times->commands[i].end_fs;
-    }
     if (s->failed)
         return;
-    if (!p->returned)
-        judge_die("kernel %llu never returns", (unsigned long long)p->index);
-    times->response_fs = add_fs(s, times->end_fs, times->response_fs);
+    if (!p->over)
+        judge_die("kernel %llu is never over", (unsigned long long)p->index);
     if (times->response_fs > s->run->total_fs)
         s->run->total_fs = times->response_fs;
     if (times->end_fs - s->run->start_fs > s->run->kernel_fs)
@@ -2458,6 +2556,7 @@ static void tear_down(struct sim *s)
     free(s->jobs);
     free(s->pes);
     free(s->kernel_of);
+    free(s->sent);
     for (enum where w = READS; w < N_WHERE; w++) {
         for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++) {
             if (s->stations[w][i]) {

@@ -92,7 +92,13 @@ struct judge_epilogue {
     size_t from; /* hint, as judge_operand's */
 };
 
-enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16, JUDGE_MOST_TARGETS = 6 };
+enum {
+    JUDGE_MOST_OPERANDS = 3,
+    JUDGE_MOST_EPILOGUES = 4,
+    JUDGE_TAGS = 16,
+    JUDGE_MOST_TARGETS = 6,
+    JUDGE_MOST_AFTER = 4
+};
 enum { JUDGE_MOST_STEPS = 16 };
 
 struct judge_command {
@@ -148,7 +154,7 @@ struct judge_command {
 /* The kernel of one PE. */
 struct judge_kernel {
     struct judge_end pe;
-    size_t launch; /* 0..; launches set out together, at 0, each in a stream of its own */
+    size_t launch; /* 0.. */
     struct judge_command *commands;
     size_t n, room;
 };
@@ -159,12 +165,21 @@ struct judge_group {
     size_t n;
 };
 
-/* All zero is an empty one. */
+/* What a launch waits for: the one before it in its stream, those in `after`, and all before it on
+ * its PEs. */
+struct judge_launch {
+    size_t stream, after[JUDGE_MOST_AFTER], n_after;
+};
+
+/* All zero is an empty one. Without `launches` each is in a stream of its own, and waits for none.
+ */
 struct judge_program {
     struct judge_kernel *kernels;
     size_t n, room;
     struct judge_group *groups;
     size_t n_groups, groups_room;
+    struct judge_launch *launches;
+    size_t n_launches;
 };
 
 /* Adds a PE that does nothing yet, and returns its index; adds all PEs, in global order. */
@@ -176,6 +191,9 @@ size_t judge_add_command(struct judge_program *p, size_t kernel, const struct ju
 
 /* Copies a list of PEs, each of them once; returns the group's index. */
 size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, size_t n);
+
+/* The next launch, in order of their numbers: a program with one has all of them. */
+void judge_add_launch(struct judge_program *p, const struct judge_launch *launch);
 
 void judge_program_clear(struct judge_program *p);
 
@@ -254,6 +272,7 @@ struct judge_command_times {
 
 struct judge_kernel_times {
     int64_t arrive_fs;                    /* its launch, at pe_cpu */
+    int64_t launch_fs;                    /* its launch sets out */
     int64_t start_fs;                     /* it, and all others of its launch */
     int64_t return_fs;                    /* from the kernel */
     uint64_t return_order;                /* as in records */

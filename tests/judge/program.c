@@ -79,8 +79,15 @@ size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, siz
     return p->n_groups++;
 }
 
+void judge_add_launch(struct judge_program *p, const struct judge_launch *launch)
+{
+    p->launches = judge_grow(p->launches, p->n_launches + 1, sizeof *p->launches);
+    p->launches[p->n_launches++] = *launch;
+}
+
 void judge_program_clear(struct judge_program *p)
 {
+    free(p->launches);
     for (size_t i = 0; i < p->n; i++)
         free(p->kernels[i].commands);
     for (size_t i = 0; i < p->n_groups; i++)

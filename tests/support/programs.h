@@ -13,6 +13,14 @@ struct received {
     uint64_t known, wrong;
 };
 
+struct scenario;
+
+/* A launch of it. */
+struct scenario_launch {
+    const struct scenario *s;
+    size_t number;
+};
+
 /* A program on a machine, what the judge says of it, and what the product does. */
 struct scenario {
     uint64_t seed;
@@ -22,6 +30,7 @@ struct scenario {
     struct judge_run expected;
     struct judge_command_times **got; /* [kernel][command] */
     bool talks;                       /* a program of judge_random_talk() */
+    struct scenario_launch *launches; /* owned: what kernels get, by launch */
     struct received *received;        /* owned */
 };
 
@@ -356,13 +365,20 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     }
 }
 
-static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
+/* That of a PE in a launch. */
+static inline size_t kernel_in(const struct scenario *s, size_t launch, uint32_t pe)
 {
     size_t k = 0;
 
-    while (judge_global_pe(s->judge, &s->program.kernels[k].pe) != pe)
+    while (s->program.kernels[k].launch != launch ||
+           judge_global_pe(s->judge, &s->program.kernels[k].pe) != pe)
         k++;
     return k;
+}
+
+static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
+{
+    return kernel_in(s, 0, pe);
 }
 
 /* -- what has come over ----------------------------------------------------------------------- */
@@ -469,8 +485,9 @@ static inline void free_named(tl_ctx *tl, const struct judge_kernel *k, size_t l
 
 static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 {
-    const struct scenario *s = args->user;
-    size_t k = kernel_of(s, tl_pe(tl));
+    const struct scenario_launch *launch = args->user;
+    const struct scenario *s = launch->s;
+    size_t k = kernel_in(s, launch->number, tl_pe(tl));
     const struct judge_kernel *kernel = &s->program.kernels[k];
     tl_tensor **made = tl_alloc_host(tl, kernel->n * sizeof *made);
     tl_acc **accs = tl_alloc_host(tl, kernel->n * sizeof *accs);
@@ -542,15 +559,26 @@ static inline kb_sim *launch_program(struct scenario *s, kb_options options)
     options.values = true;
     sim = new_sim(s->topo, options);
     fill(sim);
+    if (!s->launches) /* another simulation of it may be there */
+        s->launches = calloc(launches_of(s) + 1, sizeof *s->launches);
     for (size_t i = 0; i < launches_of(s); i++) {
+        const struct judge_launch own = {.stream = i};
+        const struct judge_launch *l = s->program.n_launches ? &s->program.launches[i] : &own;
+        uint32_t after[JUDGE_MOST_AFTER];
         size_t n;
         uint32_t *pes = launched(s, i, &n);
         kb_launch_request r = {.name = "program",
                                .kernel = program_kernel,
-                               .args.user = s,
+                               .args.user = &s->launches[i],
                                .pes = pes,
                                .n_pes = n,
-                               .stream = (uint32_t)i};
+                               .stream = (uint32_t)l->stream,
+                               .after = after,
+                               .n_after = (uint32_t)l->n_after};
+
+        s->launches[i] = (struct scenario_launch){s, i};
+        for (size_t a = 0; a < l->n_after; a++)
+            after[a] = (uint32_t)l->after[a];
 
         if (kb_launch(sim, &r, &why) != KB_OK)
             fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
@@ -631,10 +659,28 @@ static inline struct scenario scenario_unjudged(void (*machine)(FILE *, uint64_t
     return scenario_drawn(printed(machine, seed), seed, false, false);
 }
 
+/* Loads and stores of one run to one memory, all of them. */
+static inline void join_runs(struct judge_program *p)
+{
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < p->kernels[k].n; i++) {
+            struct judge_command *c = &p->kernels[k].commands[i];
+
+            c->rows = 0;
+            c->listed = false;
+            c->n_targets = 0;
+        }
+}
+
 /* On a plain machine that cuts nothing into packets: of one id there is one transaction. */
 static inline struct scenario scenario_of(uint64_t seed, bool talks)
 {
-    return scenario_in(uncut(printed(judge_random_kernel_topo, seed)), seed, talks);
+    struct scenario s =
+        scenario_drawn(uncut(printed(judge_random_kernel_topo, seed)), seed, talks, false);
+
+    join_runs(&s.program);
+    scenario_judge(&s);
+    return s;
 }
 
 static inline struct scenario scenario_new(uint64_t seed)
@@ -647,6 +693,7 @@ static inline void scenario_free(struct scenario *s)
     for (size_t k = 0; k < s->program.n; k++)
         free(s->got[k]);
     free(s->got);
+    free(s->launches);
     free(s->received);
     judge_run_clear(&s->expected);
     judge_program_clear(&s->program);

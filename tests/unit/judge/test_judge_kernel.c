@@ -161,6 +161,31 @@ static void multicasts_of_a_kernel(void **state)
     }
 }
 
+/* docs/kernels.md "Launches side by side": A on c0.pe0, B on c0.pe1 in another stream, C on c0.pe0
+ * in B's, each 100 loads of 64 bytes of the own slice. */
+static void launches_that_wait(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+
+    (void)state;
+    for (size_t l = 0; l < 3; l++) {
+        size_t k = kernel(&r, l == 1 ? "c0.pe1" : "c0.pe0");
+
+        r.p.kernels[k].launch = l;
+        judge_add_launch(&r.p, &(struct judge_launch){.stream = l > 0});
+        for (int i = 0; i < 100; i++)
+            dma(&r, k, JUDGE_LOAD, l == 1 ? "c0.slice1" : "c0.slice0", 64, false);
+    }
+    assert_true(judge_kernels(r.t, &r.p, &r.run));
+    assert_int_equal(r.run.kernels[0].start_fs, NS(21.25625));
+    assert_int_equal(r.run.kernels[1].start_fs, NS(21.21875));
+    assert_int_equal(r.run.kernels[0].end_fs - r.run.kernels[0].start_fs, NS(533.5));
+    assert_int_equal(r.run.kernels[0].response_fs, NS(556.0125));
+    assert_int_equal(r.run.kernels[2].launch_fs, NS(556.0125));
+    assert_int_equal(r.run.kernels[2].start_fs, NS(577.26875));
+    drop(&r);
+}
+
 /* f16: a from `a`, b from `b` at 1 MB, to c0.slice0 at 2 MB; NULL: it is in the own TCM. */
 static struct judge_command gemm(struct rig *r, uint32_t m, uint32_t k, uint32_t n, const char *a,
                                  const char *b)
@@ -1108,6 +1133,7 @@ int main(void)
         cmocka_unit_test(products_of_two_types_and_batches),
         cmocka_unit_test(rows_of_one_transaction),
         cmocka_unit_test(multicasts_of_a_kernel),
+        cmocka_unit_test(launches_that_wait),
         cmocka_unit_test(a_composite_in_the_own_slice),
         cmocka_unit_test(a_composite_with_a_loaded),
         cmocka_unit_test(two_pes_load_from_one_slice),

@@ -365,13 +365,16 @@ typedef struct tl_dot_options {
     bool transpose_a, transpose_b;            /* operands are stored [K,M], [N,K] */
     tl_layout layout_a, layout_b, layout_out; /* how the stored shape lies */
     kb_dtype dtype_acc;                       /* default: f32; f64 of f64; integers dtype_out */
-    kb_dtype dtype_out;                       /* default: that of a; i32 of i8, i16, u8, u16 */
+    kb_dtype dtype_out; /* default: that of a, or the wider one; i32 of i8, i16, u8, u16 */
 } tl_dot_options;
 
 /*
- * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true).
+ * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true). Of two types
+ * where cube.pe.pe_fetch_store.convert is true. A batch of products, [B,M,K] x [B,K,N], is one
+ * command; an operand of two axes is that of all of them. A batch is row-major.
  *
- * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, STORE
+ * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, B times as many of a
+ *         batch, STORE
  * errors  shapes that do not fit, types that differ, an operand not waited for, TCM exhausted
  */
 #define tl_dot(tl, a, b, ...) tl_dot_at(TL_HERE, tl, a, b, TL_DOT_OPTIONS(__VA_ARGS__))

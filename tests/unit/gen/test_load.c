@@ -259,6 +259,7 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},
+    {"cube.pe.pe_fetch_store.convert", "false"},
     {"cube.transit", "all"},
     {"cube.l2.size_mb", "0.0"},
     {"cube.l2.line", "128"},

@@ -836,6 +836,8 @@ break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
+break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
+break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'

@@ -849,10 +849,13 @@ break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
+break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
+break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
+break_it 'waits: slots are told as channels' runtime/cli/rows/warn.c 's/"cube\.pe\.pe_ipcq\.slots, cube\.pe\.pe_ipcq\.slot_bytes"/"cube.pe.pe_dma.write_channels"/'
 break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
 break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
@@ -860,6 +863,7 @@ break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by 
 # -- collectives ----------------------------------------------------------------------------
 choice=benches/coll_auto.h
 break_it 'collective: maxima reduced as minima' benches/coll_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
+break_it 'collective: ranks of many PEs are tried' benches/coll_auto.h 's/kb_pe_count\(q\.topo\) <= TRIED_PES_MOST/ranks <= TRIED_PES_MOST/'
 break_it 'collective: one rank not told of' benches/coll_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
 break_it 'collective: axes of other PEs' benches/coll_bench.h 's/g\.first = tl_pe\(tl\) % g\.stride;/g.first = 0;/'
 break_it 'auto: candidates of one rank' $choice 's/if \(ranks == 1\)/if (0)/'
@@ -1118,6 +1122,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

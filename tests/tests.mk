@@ -85,7 +85,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(B)/_p/collectives $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(patsubst %,tests/machines/%.yaml,server8 components queues some) $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)

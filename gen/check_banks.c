@@ -197,8 +197,10 @@ void check_cache(const struct spec *spec)
     refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
                   "is beside 'cube.hbm.impl': a component is a memory of its own, leave one "
                   "of them out");
-    refuse_beside(spec, &of_memory, KEY_cube_hbm_model, spec->cube_hbm_model != MEMORY_SERVER,
-                  "wants 'cube.hbm.model: server': it is not built before banks");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_cache_mshrs,
+                  spec->cube_hbm_cache_mshrs > 0 && spec->cube_hbm_model != MEMORY_SERVER,
+                  "has 'mshrs' before 'cube.hbm.model: banks': when a read from banks ends is not "
+                  "known when the next one comes, leave it out");
 }
 
 void check_l2(const struct spec *spec)

@@ -451,6 +451,14 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
     return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
+/* What is built in as slice `dst`: where there is a cache, what is behind it. */
+static inline const struct memory_row *cost_behind_cache(const struct kb_topology *t, uint32_t dst)
+{
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
+
+    return kind->cache.sets ? &kind->cached : &kind->hbm;
+}
+
 /* Its bursts, if it comes to a slice with banks. */
 static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t dst,
                                            uint64_t offset, uint64_t nbytes)

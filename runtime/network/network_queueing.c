@@ -119,11 +119,12 @@ static void take_ends(struct kb_sim *s, int how, struct queueing_memory *q, uint
 
 /* -- the memory behind it --------------------------------------------------------------------- */
 
-void queue_request_ends(struct kb_sim *s, uint32_t dst, uint64_t id, uint64_t t)
+static void queue_hears(struct kb_sim *s, int how, uint32_t dst, const struct behind_ended *ended)
 {
     struct queueing_memory *q = &s->instances.queues.of[dst];
 
-    if (!queueing_ends(&q->asked, id, (int64_t)t))
+    (void)how;
+    if (!queueing_ends(&q->asked, ended->number, (int64_t)ended->t_fs))
         fail(s, KB_NO_MEMORY);
     post_wake(s, q, dst);
 }
@@ -178,6 +179,7 @@ static void come_to_back(struct kb_sim *s, int how, struct queueing_memory *q, u
 {
     const struct memory_row *memory = cost_memory(T, dst, false);
     int64_t drain = drain_fs(due->bytes, cost_own_gbs(&s->mask, memory));
+    uint64_t end;
 
     if (due->bytes > memory->nbytes || due->offset > memory->nbytes - due->bytes) {
         q->asked.fault = QUEUEING_REQUEST;
@@ -187,10 +189,9 @@ static void come_to_back(struct kb_sim *s, int how, struct queueing_memory *q, u
     } else if (memory->behind == MEMORY_BANKS) {
         banks_arrive_of_front(s, how, dst, due, drain);
     } else {
-        queue_request_ends(s, dst, due->id,
-                           after((uint64_t)behind_done_fs(&s->mask, memory, &q->behind_fs,
-                                                          due->bytes, drain, due->t_fs),
-                                 0));
+        end = (uint64_t)behind_done_fs(&s->mask, memory, &q->behind_fs, due->bytes, drain,
+                                       due->t_fs);
+        queue_hears(s, how, dst, &(struct behind_ended){.t_fs = after(end, 0), .number = due->id});
     }
 }
 
@@ -272,4 +273,4 @@ static void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
     post_wake(s, q, dst);
 }
 
-const struct memory_server queue_server = {.arrive = queue_arrive, .wake = queue_wake};
+const struct memory_server queue_server = {.arrive = queue_arrive, .wake = queue_wake, .hears = queue_hears};

@@ -6,7 +6,12 @@
 #include <stdio.h>
 
 /* What slices are: servers, or these. */
-enum slices { SERVERS, BANKS, CACHES };
+enum slices { SERVERS, BANKS, CACHES, CACHED_BANKS };
+
+static inline bool slices_have_banks(enum slices slices)
+{
+    return slices == BANKS || slices == CACHED_BANKS;
+}
 
 struct dice {
     uint64_t state;

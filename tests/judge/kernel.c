@@ -2246,9 +2246,9 @@ static void collect(struct sim *s)
             if (at->banks)
                 judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
             if (at->cache)
-                judge_cache_add_uses(at->cache, run->total_fs, &run->uses, &run->n_uses);
+                judge_cache_add_uses(at->cache, run->total_fs, NULL, &run->uses, &run->n_uses);
             if (at->l2)
-                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs, &run->uses,
+                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs, NULL, &run->uses,
                                      &run->n_uses);
         }
 }

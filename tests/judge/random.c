@@ -833,7 +833,7 @@ void judge_random_caches(FILE *out, uint64_t seed)
 
 void judge_random_kernel_caches(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, CACHES, false);
+    print_topo(out, seed, true, seed % 2 ? CACHES : CACHED_BANKS, false);
 }
 
 static void print_net(FILE *out, uint64_t seed, bool l2);
@@ -872,7 +872,7 @@ void judge_random_l2(FILE *out, uint64_t seed)
 
 void judge_random_kernel_l2(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, seed % 3 ? SERVERS : CACHES, true);
+    print_topo(out, seed, true, seed % 3 ? SERVERS : seed % 2 ? CACHES : CACHED_BANKS, true);
 }
 
 /* A machine with a net. */

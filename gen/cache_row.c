@@ -31,6 +31,7 @@ void cache_add(const struct spec *s, struct kb_topology *t, struct kind_row *kin
     kind->cached = kind->hbm;
     kind->cache = row_of(&keys);
     kind->hbm.model = MEMORY_CACHE;
+    kind->hbm.hold = HOLD_OWN;
     kind->hbm.behind = kind->cached.model;
     if (t->banked)
         t->banked = BANKED_BEHIND;

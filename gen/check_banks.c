@@ -191,16 +191,18 @@ void check_cache(const struct spec *spec)
         return;
     refuse_beside(
         spec, &of_memory, KEY_cube_hbm_hold,
-        spec->cube_hbm_model == MEMORY_SERVER && spec->cube_hbm_hold == HOLD_ROUTE,
+        spec->cube_hbm_model == MEMORY_SERVER && !spec->cube_hbm_impl.name &&
+            spec->cube_hbm_hold == HOLD_ROUTE,
         "wants 'cube.hbm.hold: own': what the memory behind it moves does not hold it for the "
         "drain of a route");
-    refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
-                  "is beside 'cube.hbm.impl': a component is a memory of its own, leave one "
-                  "of them out");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.front,
+                  "is before 'cube.hbm.impl: [NAME, builtin]': a component in front of a memory "
+                  "has no cache before it");
     refuse_beside(spec, &of_memory, KEY_cube_hbm_cache_mshrs,
-                  spec->cube_hbm_cache_mshrs > 0 && spec->cube_hbm_model != MEMORY_SERVER,
-                  "has 'mshrs' before 'cube.hbm.model: banks': when a read from banks ends is not "
-                  "known when the next one comes, leave it out");
+                  spec->cube_hbm_cache_mshrs > 0 &&
+                      (spec->cube_hbm_model != MEMORY_SERVER || spec->cube_hbm_impl.name),
+                  "has 'mshrs' before banks or a component: when a read from these ends need not "
+                  "be known when the next one comes, leave it out");
 }
 
 void check_l2(const struct spec *spec)

@@ -484,8 +484,9 @@ static void show_queue(const struct usage *u, const struct queueing_memory *queu
 
 /* Shows a cache, then the memory behind it, which serves what the cache has asked for. */
 static void show_cache(const struct usage *u, const struct cache *c, const struct bank_slice *banks,
-                       kb_utilization *use)
+                       uint32_t dst, kb_utilization *use)
 {
+    const struct impl *impl = component_behind_cache(u->sim->topo, dst);
     kb_utilization behind = *use;
 
     cache_use(c, use);
@@ -496,6 +497,8 @@ static void show_cache(const struct usage *u, const struct cache *c, const struc
         return;
     if (banks)
         bank_use_each(u->sim, banks, &behind, u->now_fs, show_slice, (void *)u);
+    else if (impl && impl->arrive)
+        show_queue(u, &u->sim->instances.queues.of[dst], &behind);
     else
         show_early(u, &c->memory, &behind);
 }
@@ -522,7 +525,7 @@ static void show_memories(const struct usage *u)
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
         if (cache)
-            show_cache(u, cache, banks, &use);
+            show_cache(u, cache, banks, i, &use);
         else if (banks)
             bank_use_each(u->sim, banks, &use, u->now_fs, show_slice, (void *)u);
         else if (memory_queues(t, i))

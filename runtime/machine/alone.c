@@ -447,10 +447,15 @@ static int64_t in_queue(struct idle *idle, const struct alone_of *of, const stru
 
 /* -- all of them ------------------------------------------------------------------------------ */
 
+static const struct impl *impl_of(const struct alone_of *of)
+{
+    return of->behind ? component_behind_cache(of->t, of->trip.dst)
+                      : memory_component(of->t, of->trip.dst);
+}
+
 static struct alone run(struct idle *idle, const struct alone_of *of)
 {
-    const struct impl *impl =
-        memory_is_component(of->t, of->trip.dst) ? memory_impl(of->t, of->trip.dst) : NULL;
+    const struct impl *impl = impl_of(of);
 
     if (impl && impl->arrive)
         return (struct alone){.fs = in_queue(idle, of, impl)};
@@ -473,8 +478,8 @@ static struct alone_known question(const struct alone_of *of)
                             .way = (uint32_t)of->op};
     bool routed = of->t->links == MODE_ROUTER;
 
-    if (memory_is_component(of->t, of->trip.dst)) {
-        k.memory = memory_impl(of->t, of->trip.dst);
+    if (impl_of(of)) {
+        k.memory = impl_of(of);
     } else {
         const struct bank_row *row = banks_of(of);
         struct bank_range range = bank_range(row, of->offset, of->nbytes);
@@ -505,11 +510,17 @@ struct lines_read {
     struct pieces *pieces; /* owned */
 };
 
+/* Does what is behind a cache ask where lines lie? */
+static bool asks_where(const struct memory_row *memory)
+{
+    return memory->model != MEMORY_SERVER || memory->hold == HOLD_BY_COMPONENT;
+}
+
 /* False: no memory. */
 static bool read_lines(const struct alone_of *of, unsigned bits, const struct memory_row *memory,
                        struct lines_read *lines)
 {
-    bool listed = memory->model != MEMORY_SERVER; /* it asks where they lie */
+    bool listed = asks_where(memory);
     const struct run one = {.at = of->offset, .nbytes = of->nbytes};
     struct lines_walk walk =
         of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits) : lines_walk(&one, 1, bits);
@@ -548,9 +559,9 @@ static struct bank_tile *tile_of(const struct bank_row *row, const struct pieces
     return tile;
 }
 
-/* What the child of an empty cache takes of banks. */
-static int64_t child_in_banks(struct idle *idle, const struct alone_of *of,
-                              const struct lines_read *lines)
+/* What the child of an empty cache takes of what it asks. */
+static int64_t child_alone(struct idle *idle, const struct alone_of *of,
+                           const struct lines_read *lines)
 {
     struct alone_of child = *of;
     struct alone alone;
@@ -559,10 +570,15 @@ static int64_t child_in_banks(struct idle *idle, const struct alone_of *of,
     child.drain_fs = drain_of_way(of);
     child.offset = lines->pieces->of[0].at;
     child.nbytes = lines->moved.all;
-    child.own_bytes = 0;
+    child.op = KB_READ;
+    child.own_bytes = lines->moved.bytes;
     child.pieces = NULL;
-    child.tile = lines->pieces->n > 1 ? tile_of(banks_of(of), lines->pieces) : NULL;
-    if (lines->pieces->n > 1 && !child.tile)
+    if (memory_of(&child)->hold == HOLD_BY_COMPONENT)
+        child.drain_fs = bank_later(
+            child.drain_fs, drain_fs(child.own_bytes, cost_own_gbs(of->m, memory_of(&child))));
+    child.tile =
+        !impl_of(&child) && lines->pieces->n > 1 ? tile_of(banks_of(of), lines->pieces) : NULL;
+    if (!impl_of(&child) && lines->pieces->n > 1 && !child.tile)
         return NO_MEMORY;
     alone = alone_in_memory(idle, &child);
     bank_tile_free(child.tile);
@@ -579,8 +595,8 @@ static struct alone in_cache(struct idle *idle, const struct alone_of *of)
 
     if (!writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
         child = NO_MEMORY;
-    else if (!writes(of) && memory->model == MEMORY_BANKS)
-        child = child_in_banks(idle, of, &lines);
+    else if (!writes(of) && asks_where(memory))
+        child = child_alone(idle, of, &lines);
     else if (!writes(of)) {
         own = drain_fs(lines.moved.bytes, memory->own_gbs + of->m->memory_gbs);
         child = cost_in_memory_fs(of->m, memory) + bank_later(own, drain_of_way(of));

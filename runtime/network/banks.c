@@ -88,9 +88,9 @@ static void end_row(struct kb_sim *s, int how, const struct bank_slice *slice, u
     if (slot == TXN_NONE) {
         server_tell(s, how, slice->memory, MEMORY_BANKS,
                     &(struct behind_ended){.t_fs = end,
-                                    .number = s->banks->pool.packets[row].number,
-                                    .part = access->part,
-                                    .id = (uint32_t)(access->order >> 16)});
+                                           .number = s->banks->pool.packets[row].number,
+                                           .part = access->part,
+                                           .id = (uint32_t)(access->order >> 16)});
         return;
     }
     if (s->router && access->writes) {

@@ -126,7 +126,8 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
     (*at)->gbs = cost_memory(s->topo, dst, false)->own_gbs;
     (*at)->access = is_l2 ? 0 : kind->cached.access_bytes;
     (*at)->is_l2 = is_l2;
-    (*at)->lists = is_l2 || kind->cached.model != MEMORY_SERVER;
+    (*at)->lists =
+        is_l2 || kind->cached.model != MEMORY_SERVER || kind->cached.hold == HOLD_BY_COMPONENT;
     caches_clear(s, dst);
     return *at;
 }
@@ -147,9 +148,9 @@ struct lookup {
     struct cache *cache;
     uint32_t slot;
     bool writes, through;
-    int64_t ready_fs;     /* s + latency */
-    uint64_t access;      /* of the memory behind */
-    uint32_t first_fill;  /* children from this number on are its own */
+    int64_t ready_fs;    /* s + latency */
+    uint64_t access;     /* of the memory behind */
+    uint32_t first_fill; /* children from this number on are its own */
     /* Where it lies: what will be read; be written. NULL: it is not asked for. */
     struct pieces **missing, **list;
 };
@@ -276,13 +277,13 @@ static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t s
     const struct txn *txn = &s->txns[slot];
     const struct pieces *of = writes ? s->caches->written : s->caches->missing;
     struct behind_asked asked = {.t_fs = t,
-                          .drain_fs = drain,
-                          .number = writes ? 0 : c->fills.next,
-                          .part = child_part(part_number(s, slot), 0, writes),
-                          .slot = slot,
-                          .writes = writes,
-                          .bytes = *moved,
-                          .of = c->lists ? of : NULL};
+                                 .drain_fs = drain,
+                                 .number = writes ? 0 : c->fills.next,
+                                 .part = child_part(part_number(s, slot), 0, writes),
+                                 .slot = slot,
+                                 .writes = writes,
+                                 .bytes = *moved,
+                                 .of = c->lists ? of : NULL};
     int64_t end;
 
     c->n_children++;

@@ -33,6 +33,7 @@ bool servers_begin(struct kb_sim *s)
 {
     bool begun = true;
 
+    s->servers = servers;
     s->chooses = memories_choose(s->topo);
     for (unsigned i = MEMORY_SERVER + 1; i < N_MODELS; i++)
         if (has_model(s->topo, i))
@@ -91,18 +92,6 @@ void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
         servers[memory->model]->wake(s, how, t, dst);
     if (memory->behind) /* behind another one: it comes last */
         servers[memory->behind]->wake(s, how, t, dst);
-}
-
-int64_t server_ask(struct kb_sim *s, int how, uint32_t dst, const struct behind_asked *asked)
-{
-    return servers[cost_memory(s->topo, dst, asked->writes)->behind]->ask(s, how, dst, asked);
-}
-
-void server_tell(struct kb_sim *s, int how, uint32_t dst, unsigned model, const struct behind_ended *ended)
-{
-    const struct memory_row *memory = cost_memory(s->topo, dst, false);
-
-    servers[memory->behind == model ? memory->model : memory->behind]->hears(s, how, dst, ended);
 }
 
 void server_leave(struct kb_sim *s, uint64_t t, uint32_t slot)

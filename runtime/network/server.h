@@ -42,11 +42,11 @@ static inline struct delivery whole_delivery(const struct txn *txn)
 
 /* What a server asks of the memory behind it, for a transaction that has come to it. */
 struct behind_asked {
-    uint64_t t_fs;      /* it comes there: now, or later */
-    int64_t drain_fs;   /* of what is wanted of it */
-    uint64_t number;    /* by which its maker knows it */
-    uint64_t part;      /* its own among those of the transaction */
-    uint32_t slot;      /* of the transaction, which may end before it */
+    uint64_t t_fs;    /* it comes there: now, or later */
+    int64_t drain_fs; /* of what is wanted of it */
+    uint64_t number;  /* by which its maker knows it */
+    uint64_t part;    /* its own among those of the transaction */
+    uint32_t slot;    /* of the transaction, which may end before it */
     bool writes;
     struct moved bytes;
     const struct pieces *of; /* borrowed; where they lie; NULL: it was not asked for */
@@ -57,6 +57,10 @@ struct behind_ended {
     uint64_t t_fs, number, part;
     uint32_t id; /* of the transaction that it was asked for */
 };
+
+/* What a component is asked by it, which stands behind a cache. */
+struct kb_request behind_request(const struct kb_sim *s, uint32_t dst,
+                                 const struct behind_asked *asked);
 
 /* One kind of them. What may be NULL does nothing, or false. */
 struct memory_server {
@@ -94,12 +98,23 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
  */
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
 
-/* What stands first in memory `dst` asks the next. Returns when that ends; NOT_YET: it will hear. */
-int64_t server_ask(struct kb_sim *s, int how, uint32_t dst, const struct behind_asked *asked);
+/* What stands first in memory `dst` asks the next. Returns when that ends; NOT_YET: it will hear.
+ */
+static inline int64_t server_ask(struct kb_sim *s, int how, uint32_t dst,
+                                 const struct behind_asked *asked)
+{
+    return s->servers[cost_memory(s->topo, dst, asked->writes)->behind]->ask(s, how, dst, asked);
+}
 
 /* What stands before `model` in memory `dst` hears of it. */
-void server_tell(struct kb_sim *s, int how, uint32_t dst, unsigned model,
-                 const struct behind_ended *ended);
+static inline void server_tell(struct kb_sim *s, int how, uint32_t dst, unsigned model,
+                               const struct behind_ended *ended)
+{
+    const struct memory_row *memory = cost_memory(s->topo, dst, false);
+    unsigned front = memory->behind == model ? memory->model : memory->behind;
+
+    s->servers[front]->hears(s, how, dst, ended);
+}
 
 /* The wake of memory `dst` at `t`; nothing, if it was asked for an earlier one since. */
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst);

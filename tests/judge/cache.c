@@ -520,8 +520,8 @@ static int64_t alone_before_banks(struct judge_cache *c, const struct judge_acce
     child.n_runs = l.missing.n;
     child.drain_fs = judge_transfer_fs(l.missing.asked, gbs, too_late);
     if (l.missing.n > 0)
-        done_fs = most(done_fs,
-                       judge_add_fs(ready_fs, judge_banks_alone_fs(c->t, &c->at, &child), too_late));
+        done_fs = most(
+            done_fs, judge_add_fs(ready_fs, judge_banks_alone_fs(c->t, &c->at, &child), too_late));
     judge_looked_clear(&l);
     judge_cache_free(c);
     return done_fs;

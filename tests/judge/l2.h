@@ -1,10 +1,11 @@
-/* l2.h -- the cache of a cube, between its PEs and all slices, by docs/model.md "An L2"; and that of
- * a slice before banks, which waits for its children as well. */
+/* l2.h -- the cache of a cube, between its PEs and all slices, by docs/model.md "An L2"; and that
+ * of a slice before banks, which waits for its children as well. */
 #ifndef JUDGE_L2_FILE_H
 #define JUDGE_L2_FILE_H
 #include "cache.h"
 
-/* What an L2 asks of a slice: it sets out at `depart_fs`. What a slice's cache asks is there then. */
+/* What an L2 asks of a slice: it sets out at `depart_fs`. What a slice's cache asks is there then.
+ */
 struct judge_l2_child {
     uint64_t id, part; /* its own; `maker` is the part that it is of */
     uint64_t maker;

@@ -23,7 +23,7 @@ struct station {
     uint64_t let_in;           /* the last that was let in */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
-    struct judge_l2 *l2;    /* or a slice's cache before `banks`, of which it has asked `asked` */
+    struct judge_l2 *l2; /* or a slice's cache before `banks`, of which it has asked `asked` */
     struct judge_use asked;
     int64_t starts_fs; /* of a channel: none sets out earlier */
 };

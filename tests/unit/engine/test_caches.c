@@ -11,6 +11,14 @@
     "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 256}, "                          \
     "xbar: {overhead_ns: 0, pe_gbs: 256}, pe: {pe_dma: {read_channels: 16, write_channels: 16}}, " \
     "hbm: {bw_gbs: 256, latency_ns: 100, cache: {" cache ", bw_gbs: 1024, latency_ns: 20}}}\n"
+/* The same before banks, one channel of 32 GB/s: a burst takes 2 ns, a closed row 14 more. */
+#define BANKED(cache)                                                                              \
+    "kernbench: 2\nname: caches\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+    "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 256}, "                          \
+    "xbar: {overhead_ns: 0, pe_gbs: 256}, pe: {pe_dma: {read_channels: 16, write_channels: 16}}, " \
+    "hbm: {bw_gbs: 32, model: banks, channels: 1, groups: 1, refresh: none, timing_ns: {ctrl: "    \
+    "0}, "                                                                                         \
+    "cache: {" cache ", line: 64, bw_gbs: 1024, latency_ns: 20}}}\n"
 #define SMALL "size_mb: 0.000244140625, ways: 2" /* one set of two lines */
 #define KIB64 "size_mb: 0.0625, ways: 4"
 
@@ -47,6 +55,20 @@ static const struct cached_run runs[] = {
       {KB_READ, 0, 4096, 128, 121},
       {KB_READ, 0, 8192, 128, 121.5},
       {KB_READ, 0, 12288, 128, 122}}},
+    /* The child of the first: ACT 20, RD 34, its burst ends at 50. Of the last one lines 0 and 2
+     * are missing, of a row that is open: RD 1020 and 1022. */
+    {BANKED(KIB64),
+     {{KB_READ, 0, 64, 64, 50},
+      {KB_READ, 10, 64, 64, 50},
+      {KB_READ, 60, 64, 64, 80.25},
+      {KB_READ, 1000, 0, 192, 1038}}},
+    /* What is dropped, line 0, is a write behind the read of line 2, which waits for it neither
+     * then nor later. */
+    {BANKED("size_mb: 0.0001220703125, ways: 2"),
+     {{KB_WRITE, 0, 0, 64, 20.25},
+      {KB_WRITE, 0, 64, 64, 20.3125},
+      {KB_READ, 0, 128, 64, 50.125},
+      {KB_READ, 1000, 192, 64, 1036}}},
     {ONE(KIB64 ", mshrs: 1"),
      {{KB_READ, 0, 0, 128, 120.5},
       {KB_READ, 0, 4096, 128, 241},

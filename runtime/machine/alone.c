@@ -585,6 +585,26 @@ static int64_t child_alone(struct idle *idle, const struct alone_of *of,
     return alone.fs;
 }
 
+/* Behind routers a write comes to a cache packet by packet. */
+static int64_t routed_write_in_cache(struct idle *idle, const struct alone_of *of)
+{
+    struct coming coming = coming_of(idle, of);
+    int64_t free_fs = 0, done_fs = 0;
+    double gbs = memory_of(of)->own_gbs + of->m->memory_gbs;
+    struct part part;
+
+    if (!find_way(idle, of))
+        return NO_MEMORY;
+    while (next_part(&coming, &part)) {
+        int64_t start_fs = bank_later(free_fs, part.t_fs);
+
+        free_fs = start_fs + part_fs(part.from, part.nbytes, gbs);
+        done_fs = bank_later(done_fs, part.from ? free_fs
+                                                : bank_later(free_fs, start_fs + of->drain_fs));
+    }
+    return bank_later(done_fs, coming.tail_fs);
+}
+
 /* An empty cache: all that is read comes from the memory behind. */
 static struct alone in_cache(struct idle *idle, const struct alone_of *of)
 {
@@ -593,7 +613,9 @@ static struct alone in_cache(struct idle *idle, const struct alone_of *of)
     int64_t fs = of->drain_fs, own, child = 0;
     struct lines_read lines = {0};
 
-    if (!writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
+    if (writes(of) && of->t->links == MODE_ROUTER)
+        child = routed_write_in_cache(idle, of);
+    else if (!writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
         child = NO_MEMORY;
     else if (!writes(of) && asks_where(memory))
         child = child_alone(idle, of, &lines);

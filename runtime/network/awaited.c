@@ -42,7 +42,7 @@ void await_own(struct kb_sim *s, struct cache *c, uint32_t number, uint32_t slot
     add_wait(s, c, &(struct wait_for_child){number, slot, 0});
 }
 
-void awaited_all(struct kb_sim *s, uint32_t slot)
+int64_t awaited_end(struct kb_sim *s, uint32_t slot)
 {
     struct cached *row = &s->caches->rows[slot];
     const struct memory_row *memory = cost_memory(s->topo, s->txns[slot].dst, false);
@@ -57,7 +57,12 @@ void awaited_all(struct kb_sim *s, uint32_t slot)
         row->pending_fs = row->others_fs - end;
         end = row->others_fs;
     }
-    serving_end(s, (uint64_t)end, slot);
+    return end;
+}
+
+void awaited_all(struct kb_sim *s, uint32_t slot)
+{
+    serving_end(s, (uint64_t)awaited_end(s, slot), slot);
 }
 
 void awaited_less(struct kb_sim *s, uint32_t slot)

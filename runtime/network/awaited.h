@@ -15,7 +15,10 @@ void awaited_ends(struct kb_sim *s, struct cache *c, uint32_t number, int64_t en
 /* One less of what the transaction in `slot` waits for; at the last one its end is known. */
 void awaited_less(struct kb_sim *s, uint32_t slot);
 
-/* All that it waits for is known: its end. */
+/* Its end, all that it waits for being known. */
+int64_t awaited_end(struct kb_sim *s, uint32_t slot);
+
+/* The same, and the engine that runs is told. */
 void awaited_all(struct kb_sim *s, uint32_t slot);
 
 #endif

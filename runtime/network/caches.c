@@ -29,6 +29,7 @@
 #include "engine/child_rows.h"
 #include "network/awaited.h"
 #include "network/l2.h"
+#include "network/memory_behind.h"
 #include "network/server.h"
 #include "network/turn.h"
 #include <stdlib.h>
@@ -72,6 +73,7 @@ static void caches_end(struct kb_sim *s)
             cache_free(s->caches->by_memory[i]);
     for (uint32_t slot = 0; s->caches->rows && slot < s->txns_cap; slot++)
         free(s->caches->rows[slot].pieces);
+    free(s->caches->cut);
     free(s->caches->missing);
     free(s->caches->written);
     free(s->caches->by_memory);
@@ -226,13 +228,43 @@ static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, str
         line->dirty = true;
 }
 
-/* The pieces of the transaction in a row: of a tile, or one, which is put into `*one`. */
-static const struct run *pieces_of(const struct cached *row, const struct txn *txn, struct run *one,
-                                   uint32_t *n)
+/* The bytes of a packet among those of a tile. */
+static const struct pieces *cut_pieces(struct kb_sim *s, const struct pieces *all,
+                                       const struct delivery *part)
 {
-    *one = (struct run){.at = row->offset, .nbytes = txn->nbytes};
-    *n = row->pieces ? row->pieces->n : 1;
-    return row->pieces ? row->pieces->of : one;
+    uint64_t left = part->nbytes, skip = part->from;
+
+    if (s->caches->cut)
+        s->caches->cut->n = 0;
+    for (uint32_t i = 0; i < all->n && left; i++) {
+        uint64_t n = all->of[i].nbytes > skip ? all->of[i].nbytes - skip : 0;
+
+        n = n < left ? n : left;
+        if (n && !pieces_add(&s->caches->cut, all->of[i].at + skip, n)) {
+            fail(s, KB_NO_MEMORY);
+            return all;
+        }
+        skip -= n ? skip : all->of[i].nbytes;
+        left -= n;
+    }
+    return s->caches->cut;
+}
+
+/* The pieces of a part of the transaction in `slot`: of a tile, or one, which is put into `*one`. */
+static const struct run *pieces_of(struct kb_sim *s, uint32_t slot, const struct delivery *part,
+                                   struct run *one, uint32_t *n)
+{
+    const struct cached *row = &s->caches->rows[slot];
+    const struct pieces *pieces = row->pieces;
+
+    *one = (struct run){.at = row->offset + part->from, .nbytes = part->nbytes};
+    *n = 1;
+    if (!pieces)
+        return one;
+    if (part->nbytes < s->txns[slot].nbytes)
+        pieces = cut_pieces(s, pieces, part);
+    *n = pieces->n;
+    return pieces->of;
 }
 
 static void look_up_all(const struct lookup *l, const struct run *of, uint32_t n,
@@ -269,9 +301,9 @@ static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, u
         fail(s, KB_NO_MEMORY);
 }
 
-/* A child of the transaction in `slot`, of the bytes `moved`, comes to the memory at `t`. Returns
- * when it ends; NOT_YET: that is not known. */
-static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
+/* A child of the transaction in `slot`, the k-th of its direction, of the bytes `moved`, comes to the
+ * memory at `t`. Returns when it ends; NOT_YET: that is not known. */
+static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot, uint32_t k,
                           const struct moved *moved, uint64_t t, int64_t drain, bool writes)
 {
     const struct txn *txn = &s->txns[slot];
@@ -279,7 +311,7 @@ static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t s
     struct behind_asked asked = {.t_fs = t,
                                  .drain_fs = drain,
                                  .number = writes ? 0 : c->fills.next,
-                                 .part = child_part(part_number(s, slot), 0, writes),
+                                 .part = child_part(part_number(s, slot), k, writes),
                                  .slot = slot,
                                  .writes = writes,
                                  .bytes = *moved,
@@ -312,9 +344,10 @@ static int64_t missing_drain(const struct kb_sim *s, uint32_t slot, uint64_t byt
         bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));
 }
 
-/* What was found is behind, `t` being s + latency. */
+/* What was found by the lookup of a part is behind, `t` being s + latency. */
 static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
-                      const struct found *found, uint64_t t, int64_t drain)
+                      const struct delivery *part, const struct found *found, uint64_t t,
+                      int64_t drain)
 {
     struct cached *row = &s->caches->rows[slot];
 
@@ -322,7 +355,7 @@ static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
     row->first_fs = NOT_YET;
     row->others_fs = found->pending_fs;
     if (found->missing.all) {
-        int64_t end = make_child(s, how, c, slot, &found->missing, t,
+        int64_t end = make_child(s, how, c, slot, part->number, &found->missing, t,
                                  missing_drain(s, slot, found->asked, drain), false);
 
         if (end == NOT_YET)
@@ -332,9 +365,30 @@ static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
         fills_add(s, &c->fills, end);
     }
     if (found->written.all)
-        make_child(s, how, c, slot, &found->written, t, 0, true);
-    if (!row->left)
-        awaited_all(s, slot);
+        make_child(s, how, c, slot, part->number, &found->written, t, 0, true);
+}
+
+/*
+ * Behind routers a part of a write ends as in a memory that keeps order, for its bytes at the
+ * bandwidth of the cache; data of a read set out so that they end when they would without routers.
+ */
+static void end_behind_routers(struct kb_sim *s, int how, uint32_t slot,
+                               const struct delivery *part, struct turn *turn, int64_t drain)
+{
+    struct txn *txn = &s->txns[slot];
+    int64_t end = awaited_end(s, slot);
+
+    turn->end_fs = (uint64_t)(end - drain);
+    if (txn_writes(txn)) {
+        turn->end_fs = after(turn->start_fs, (int64_t)turn->hold_fs);
+        if (!part->from)
+            turn->end_fs = (uint64_t)bank_later((int64_t)turn->end_fs,
+                                                (int64_t)after(turn->start_fs, drain));
+        turn->end_fs = after(turn->end_fs, turn->behind_fs);
+    } else {
+        txn->service_fs = end;
+    }
+    end_part_behind(s, how, slot, part, turn);
 }
 
 /* A child ends; number 0: nothing waits for it. */
@@ -375,13 +429,21 @@ static void lists_clear(struct caches *all)
         all->written->n = 0;
 }
 
-/* The lookup of the transaction in `slot`, which came at `t`. False: it has to wait. */
-static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot)
+/* The drain of its way. */
+static int64_t drain_of(const struct kb_sim *s, uint32_t slot, int64_t latency)
+{
+    return s->router ? way_drain_fs(s, slot) : s->txns[slot].hold_fs - latency;
+}
+
+/* The lookup of a part of the transaction in `slot`, which came at `t`. False: it has to wait. */
+static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot,
+                  const struct delivery *part)
 {
     const struct txn *txn = &s->txns[slot];
     const struct memory_row *memory = cost_memory(s->topo, txn->dst, false);
     struct cached *row = &s->caches->rows[slot];
-    int64_t latency = cost_in_memory_fs(&s->mask, memory), drain = txn->hold_fs - latency;
+    int64_t latency = cost_in_memory_fs(&s->mask, memory), drain = drain_of(s, slot, latency);
+    double gbs = memory->own_gbs + s->mask.memory_gbs;
     struct lookup l = {.s = s,
                        .cache = c,
                        .slot = slot,
@@ -390,31 +452,38 @@ static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32
                        .access = c->access,
                        .missing = c->lists ? &s->caches->missing : NULL,
                        .list = c->lists ? &s->caches->written : NULL};
+    struct turn turn = {.gbs = gbs, .behind_fs = latency};
     struct found found = {0};
-    uint64_t start;
     struct run one;
     uint32_t n;
-    const struct run *of = pieces_of(row, txn, &one, &n);
+    const struct run *of = pieces_of(s, slot, part, &one, &n);
 
     if (!has_mshr(c, txn, of, n))
         return false;
-    start =
-        take_turn(s, &c->server, drain_fs(txn->nbytes, memory->own_gbs + s->mask.memory_gbs), t);
-    fills_forget(&c->fills, (int64_t)start);
-    row->start_fs = (int64_t)start;
-    row->pending_fs = 0;
+    turn.hold_fs = (uint64_t)part_fs(part->from, part->nbytes, gbs);
+    turn.start_fs = take_turn(s, &c->server, (int64_t)turn.hold_fs, t);
+    fills_forget(&c->fills, (int64_t)turn.start_fs);
+    if (!part->from) {
+        row->start_fs = (int64_t)turn.start_fs;
+        row->pending_fs = 0;
+    }
     row->left = 0;
-    l.ready_fs = (int64_t)after(start, latency);
+    l.ready_fs = (int64_t)after(turn.start_fs, latency);
     l.first_fill = c->fills.next;
     row->ready_fs = l.ready_fs;
     lists_clear(s->caches);
     if (c->is_l2)
         l2_begin(s, slot, l.ready_fs, drain);
     look_up_all(&l, of, n, &found);
-    if (c->is_l2)
+    if (c->is_l2) {
         l2_go_behind(s, c, slot, found.asked, found.pending_fs);
-    else
-        go_behind(s, how, c, slot, &found, (uint64_t)l.ready_fs, drain);
+        return true;
+    }
+    go_behind(s, how, c, slot, part, &found, (uint64_t)l.ready_fs, drain);
+    if (s->router)
+        end_behind_routers(s, how, slot, part, &turn, drain);
+    else if (!row->left)
+        awaited_all(s, slot);
     return true;
 }
 
@@ -423,16 +492,17 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
 {
     struct cache *c = cache_of(s, s->txns[slot].dst);
 
-    (void)part;
-    if (c && (c->waiting.head != TXN_NONE || !serve(s, how, c, t, slot)))
+    if (c && (c->waiting.head != TXN_NONE || !serve(s, how, c, t, slot, part)))
         txn_append(&c->waiting, s->txns, slot);
 }
 
 void caches_go_on(struct kb_sim *s, struct cache *c)
 {
     for (uint32_t slot = c->waiting.head, next; slot != TXN_NONE; slot = next) {
+        const struct delivery whole = whole_delivery(&s->txns[slot]);
+
         next = s->txns[slot].next; /* before it has an event */
-        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot))
+        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot, &whole))
             return;
         c->waiting.head = next;
     }

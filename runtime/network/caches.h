@@ -52,6 +52,7 @@ struct caches {
     struct cached *rows;      /* owned; [slot] */
     /* Owned; what a lookup has to read, and to write; of an L2 by addresses. */
     struct pieces *missing, *written;
+    struct pieces *cut; /* owned; behind routers: of a packet of a tile */
 };
 
 /* The bytes of the transaction in `slot` lie at `offset` of its slice. */

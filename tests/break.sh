@@ -1047,6 +1047,9 @@ break_it 'cache: children have the numbers of parts' runtime/engine/children.h '
 break_it 'cache: the end of what it asks banks is no record' runtime/network/caches.c 's/    record\(s, how, child->t_fs, EV_DONE, child->id, child->part\);//'
 break_it 'cache: banks behind it are asked by the bytes between the first and the last' runtime/network/banks.c 's/if \(asked->of->n == 1\)/if (true)/'
 break_it 'cache: a component behind it has a drain without its own bandwidth' runtime/network/in_order_behind.c 's/own_fs > asked->drain_fs \? own_fs : asked->drain_fs/asked->drain_fs/'
+break_it 'cache: behind routers data set out at their end' runtime/network/caches.c 's/turn->end_fs = \(uint64_t\)\(end - drain\);/turn->end_fs = (uint64_t)end;/'
+break_it 'cache: packets of a write have the bytes of its first' runtime/network/caches.c 's/row->offset \+ part->from/row->offset/'
+break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
 break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
@@ -1102,6 +1105,9 @@ choose_tests() {
     case ${names[$1]} in
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
+    'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
+    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;

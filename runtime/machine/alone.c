@@ -599,8 +599,8 @@ static int64_t routed_write_in_cache(struct idle *idle, const struct alone_of *o
         int64_t start_fs = bank_later(free_fs, part.t_fs);
 
         free_fs = start_fs + part_fs(part.from, part.nbytes, gbs);
-        done_fs = bank_later(done_fs, part.from ? free_fs
-                                                : bank_later(free_fs, start_fs + of->drain_fs));
+        done_fs =
+            bank_later(done_fs, part.from ? free_fs : bank_later(free_fs, start_fs + of->drain_fs));
     }
     return bank_later(done_fs, coming.tail_fs);
 }

@@ -250,7 +250,8 @@ static const struct pieces *cut_pieces(struct kb_sim *s, const struct pieces *al
     return s->caches->cut;
 }
 
-/* The pieces of a part of the transaction in `slot`: of a tile, or one, which is put into `*one`. */
+/* The pieces of a part of the transaction in `slot`: of a tile, or one, which is put into `*one`.
+ */
 static const struct run *pieces_of(struct kb_sim *s, uint32_t slot, const struct delivery *part,
                                    struct run *one, uint32_t *n)
 {
@@ -301,8 +302,8 @@ static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, u
         fail(s, KB_NO_MEMORY);
 }
 
-/* A child of the transaction in `slot`, the k-th of its direction, of the bytes `moved`, comes to the
- * memory at `t`. Returns when it ends; NOT_YET: that is not known. */
+/* A child of the transaction in `slot`, the k-th of its direction, of the bytes `moved`, comes to
+ * the memory at `t`. Returns when it ends; NOT_YET: that is not known. */
 static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot, uint32_t k,
                           const struct moved *moved, uint64_t t, int64_t drain, bool writes)
 {
@@ -382,8 +383,8 @@ static void end_behind_routers(struct kb_sim *s, int how, uint32_t slot,
     if (txn_writes(txn)) {
         turn->end_fs = after(turn->start_fs, (int64_t)turn->hold_fs);
         if (!part->from)
-            turn->end_fs = (uint64_t)bank_later((int64_t)turn->end_fs,
-                                                (int64_t)after(turn->start_fs, drain));
+            turn->end_fs =
+                (uint64_t)bank_later((int64_t)turn->end_fs, (int64_t)after(turn->start_fs, drain));
         turn->end_fs = after(turn->end_fs, turn->behind_fs);
     } else {
         txn->service_fs = end;

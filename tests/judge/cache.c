@@ -349,7 +349,7 @@ static struct judge_child ask(struct judge_cache *c, const struct judge_access *
 {
     struct judge_child child = {
         .is_made = list->n > 0,
-        .part = judge_child_part(a->part, 0, write),
+        .part = judge_child_part(a->part, a->packet, write),
         .arrive_fs = at_fs,
     };
     int64_t own_fs, begin_fs = most(at_fs, c->memory_free_fs), held_fs;
@@ -377,7 +377,9 @@ size_t judge_cache_tickets(const struct judge_cache *c)
 bool judge_cache_begin(struct judge_cache *c, const struct judge_access *a, int64_t *begin_fs,
                        int64_t *ready_fs, bool *too_late)
 {
-    int64_t hold_fs = judge_transfer_fs(a->nbytes, c->gbs, too_late), end_fs;
+    int64_t hold_fs = judge_transfer_fs(a->from + a->nbytes, c->gbs, too_late) -
+                      judge_transfer_fs(a->from, c->gbs, too_late),
+            end_fs;
 
     *begin_fs = most(a->arrive_fs, c->free_fs);
     if (!a->write && c->mshrs > 0 && c->n_children >= c->mshrs && judge_cache_misses(c, a)) {

@@ -307,7 +307,7 @@ void judge_print_banks(FILE *out, struct dice *keys)
 }
 
 /* A small cache, which forgets soon. */
-static void print_cache(FILE *out, struct dice *keys, bool banked)
+void judge_print_cache(FILE *out, struct dice *keys, bool banked)
 {
     static const char *const latency[] = {"20", "0.0000005", "0", "4.75"};
     uint32_t line = 32u << below(keys, 5), ways = 1 + below(keys, 6), sets = 1 + below(keys, 5);
@@ -400,7 +400,7 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     if (slices_have_banks(rng->slices))
         judge_print_banks(out, keys);
     if (rng->slices == CACHES || rng->slices == CACHED_BANKS)
-        print_cache(out, keys, rng->slices == CACHED_BANKS);
+        judge_print_cache(out, keys, rng->slices == CACHED_BANKS);
     if (rng->slices == SERVERS)
         print_memory(out, keys);
     if (rng->slices == SERVERS && seed % 4 == 1)

@@ -6,8 +6,9 @@
 #include "support/rig.h"
 #include <math.h>
 
-#define ONE(cache)                                                                                 \
-    "kernbench: 2\nname: caches\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+#define ONE(cache) WITH_LINKS("ideal", cache)
+#define WITH_LINKS(links, cache)                                                                   \
+    "kernbench: 2\nname: caches\ncontention: {links: " links "}\nns_per_mm: 0.0\n"                 \
     "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 256}, "                          \
     "xbar: {overhead_ns: 0, pe_gbs: 256}, pe: {pe_dma: {read_channels: 16, write_channels: 16}}, " \
     "hbm: {bw_gbs: 256, latency_ns: 100, cache: {" cache ", bw_gbs: 1024, latency_ns: 20}}}\n"
@@ -69,6 +70,12 @@ static const struct cached_run runs[] = {
       {KB_WRITE, 0, 64, 64, 20.3125},
       {KB_READ, 0, 128, 64, 50.125},
       {KB_READ, 1000, 192, 64, 1036}}},
+    /* Behind routers data take 2 fs on their way, and set out as late as they must to end then. */
+    {WITH_LINKS("router", KIB64),
+     {{KB_READ, 0, 0, 4096, 136.000002},
+      {KB_READ, 1000, 0, 4096, 1036.000002},
+      {KB_READ, 2000, 2048, 4096, 2128.000002},
+      {KB_WRITE, 3000, 0, 4096, 3036.000002}}},
     {ONE(KIB64 ", mshrs: 1"),
      {{KB_READ, 0, 0, 128, 120.5},
       {KB_READ, 0, 4096, 128, 241},

@@ -70,12 +70,13 @@ static const struct cached_run runs[] = {
       {KB_WRITE, 0, 64, 64, 20.3125},
       {KB_READ, 0, 128, 64, 50.125},
       {KB_READ, 1000, 192, 64, 1036}}},
-    /* Behind routers data take 2 fs on their way, and set out as late as they must to end then. */
+    /* Behind routers request and data take 1 fs each, and data set out as late as they must to end
+       then. */
     {WITH_LINKS("router", KIB64),
      {{KB_READ, 0, 0, 4096, 136.000002},
       {KB_READ, 1000, 0, 4096, 1036.000002},
       {KB_READ, 2000, 2048, 4096, 2128.000002},
-      {KB_WRITE, 3000, 0, 4096, 3036.000002}}},
+      {KB_WRITE, 3000, 0, 4096, 3036.000001}}},
     {ONE(KIB64 ", mshrs: 1"),
      {{KB_READ, 0, 0, 128, 120.5},
       {KB_READ, 0, 4096, 128, 241},

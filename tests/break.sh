@@ -1050,6 +1050,8 @@ break_it 'cache: a component behind it has a drain without its own bandwidth' ru
 break_it 'cache: behind routers data set out at their end' runtime/network/caches.c 's/turn->end_fs = \(uint64_t\)\(end - drain\);/turn->end_fs = (uint64_t)end;/'
 break_it 'cache: packets of a write have the bytes of its first' runtime/network/caches.c 's/row->offset \+ part->from/row->offset/'
 break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
+break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
+break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
 break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'

@@ -343,6 +343,7 @@ struct cost_mask {
     int64_t wire, overhead, compute; /* all ones; 0 when left out */
     double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
     double tcm_gbs;                  /* the same */
+    bool caches_off, caches_hit;     /* caches pass all on; each line is there */
 };
 
 /* The mask without the costs `off` (KB_COST_...): each computation of a cost takes it from here. */
@@ -355,6 +356,8 @@ static inline struct cost_mask cost_without(unsigned off)
         .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
         .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
         .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
+        .caches_off = off & KB_COST_CACHES,
+        .caches_hit = off & KB_COST_CACHE_MISSES,
     };
 }
 

@@ -311,7 +311,7 @@ static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t s
     const struct pieces *of = writes ? s->caches->written : s->caches->missing;
     struct behind_asked asked = {.t_fs = t,
                                  .drain_fs = drain,
-                                 .number = writes ? 0 : c->fills.next,
+                                 .number = writes && !s->mask.caches_off ? 0 : c->fills.next,
                                  .part = child_part(part_number(s, slot), k, writes),
                                  .slot = slot,
                                  .writes = writes,
@@ -345,6 +345,18 @@ static int64_t missing_drain(const struct kb_sim *s, uint32_t slot, uint64_t byt
         bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));
 }
 
+/* The transaction in `slot` is done no earlier than a child of its own, which ends at `end`. */
+static void await_child(struct kb_sim *s, struct cache *c, uint32_t slot, int64_t end)
+{
+    struct cached *row = &s->caches->rows[slot];
+
+    if (end == NOT_YET)
+        await_own(s, c, c->fills.next, slot);
+    else
+        row->done_fs = end > row->done_fs ? end : row->done_fs;
+    fills_add(s, &c->fills, end);
+}
+
 /* What was found by the lookup of a part is behind, `t` being s + latency. */
 static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
                       const struct delivery *part, const struct found *found, uint64_t t,
@@ -355,16 +367,10 @@ static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
     row->done_fs = (int64_t)after(t, drain);
     row->first_fs = NOT_YET;
     row->others_fs = found->pending_fs;
-    if (found->missing.all) {
-        int64_t end = make_child(s, how, c, slot, part->number, &found->missing, t,
-                                 missing_drain(s, slot, found->asked, drain), false);
-
-        if (end == NOT_YET)
-            await_own(s, c, c->fills.next, slot);
-        else
-            row->done_fs = end > row->done_fs ? end : row->done_fs;
-        fills_add(s, &c->fills, end);
-    }
+    if (found->missing.all)
+        await_child(s, c, slot,
+                    make_child(s, how, c, slot, part->number, &found->missing, t,
+                               missing_drain(s, slot, found->asked, drain), false));
     if (found->written.all)
         make_child(s, how, c, slot, part->number, &found->written, t, 0, true);
 }
@@ -380,7 +386,9 @@ static void end_behind_routers(struct kb_sim *s, int how, uint32_t slot,
     int64_t end = awaited_end(s, slot);
 
     turn->end_fs = (uint64_t)(end - drain);
-    if (txn_writes(txn)) {
+    if (txn_writes(txn) && s->mask.caches_off) {
+        turn->end_fs = (uint64_t)end;
+    } else if (txn_writes(txn)) {
         turn->end_fs = after(turn->start_fs, (int64_t)turn->hold_fs);
         if (!part->from)
             turn->end_fs =
@@ -436,6 +444,35 @@ static int64_t drain_of(const struct kb_sim *s, uint32_t slot, int64_t latency)
     return s->router ? way_drain_fs(s, slot) : s->txns[slot].hold_fs - latency;
 }
 
+/* As if there were no cache: the part in `slot` goes to what is behind as it comes, at `t`. */
+static void pass_on(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot,
+                    const struct delivery *part, const struct run *of, uint32_t n)
+{
+    struct cached *row = &s->caches->rows[slot];
+    bool writes = txn_writes(&s->txns[slot]);
+    struct turn turn = {.start_fs = t, .gbs = INFINITY};
+    int64_t drain = drain_of(
+        s, slot, cost_in_memory_fs(&s->mask, cost_memory(s->topo, s->txns[slot].dst, false)));
+    struct pieces **list = writes ? &s->caches->written : &s->caches->missing;
+    struct moved moved = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        moved_add(&moved, c->access, of[i].at, of[i].nbytes);
+        if (c->lists && !pieces_add(list, of[i].at, of[i].nbytes))
+            fail(s, KB_NO_MEMORY);
+    }
+    row->done_fs = row->ready_fs = (int64_t)t;
+    row->first_fs = NOT_YET;
+    row->others_fs = 0;
+    await_child(
+        s, c, slot,
+        make_child(s, how, c, slot, part->number, &moved, t, part->from ? 0 : drain, writes));
+    if (s->router)
+        end_behind_routers(s, how, slot, part, &turn, drain);
+    else if (!row->left)
+        awaited_all(s, slot);
+}
+
 /* The lookup of a part of the transaction in `slot`, which came at `t`. False: it has to wait. */
 static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot,
                   const struct delivery *part)
@@ -459,23 +496,33 @@ static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32
     uint32_t n;
     const struct run *of = pieces_of(s, slot, part, &one, &n);
 
-    if (!has_mshr(c, txn, of, n))
+    if (!part->from) {
+        row->start_fs = (int64_t)t;
+        row->pending_fs = 0;
+    }
+    row->left = 0;
+    lists_clear(s->caches);
+    if (s->mask.caches_off) {
+        if (c->is_l2)
+            l2_pass_on(s, c, slot, t, of, n);
+        else
+            pass_on(s, how, c, t, slot, part, of, n);
+        return true;
+    }
+    if (!s->mask.caches_hit && !has_mshr(c, txn, of, n))
         return false;
     turn.hold_fs = (uint64_t)part_fs(part->from, part->nbytes, gbs);
     turn.start_fs = take_turn(s, &c->server, (int64_t)turn.hold_fs, t);
     fills_forget(&c->fills, (int64_t)turn.start_fs);
-    if (!part->from) {
+    if (!part->from)
         row->start_fs = (int64_t)turn.start_fs;
-        row->pending_fs = 0;
-    }
-    row->left = 0;
     l.ready_fs = (int64_t)after(turn.start_fs, latency);
     l.first_fill = c->fills.next;
     row->ready_fs = l.ready_fs;
-    lists_clear(s->caches);
     if (c->is_l2)
         l2_begin(s, slot, l.ready_fs, drain);
-    look_up_all(&l, of, n, &found);
+    if (!s->mask.caches_hit)
+        look_up_all(&l, of, n, &found);
     if (c->is_l2) {
         l2_go_behind(s, c, slot, found.asked, found.pending_fs);
         return true;

@@ -95,8 +95,9 @@ uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t 
 
 /* -- children --------------------------------------------------------------------------------- */
 
-/* Those of s->parts set out at `t`. */
-static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t t, bool writes)
+/* Those of s->parts set out at `t`; `awaited`: their maker waits for them. */
+static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t t, bool writes,
+                    bool awaited)
 {
     split_in_order(&s->parts, 0);
     for (uint32_t k = 0; k < s->parts.n && s->status == KB_OK; k++) {
@@ -109,8 +110,8 @@ static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t 
             fail(s, s->status == KB_OK ? KB_NO_MEMORY : s->status);
             return;
         }
-        s->caches->rows[slot].fill = writes ? 0 : fill;
-        s->caches->rows[maker].left += !writes;
+        s->caches->rows[slot].fill = awaited ? fill : 0;
+        s->caches->rows[maker].left += awaited;
         c->n_children++;
         c->child_bytes += s->txns[slot].nbytes;
         s->txns[slot].stage = TXN_SETS_OUT;
@@ -142,11 +143,21 @@ void l2_go_behind(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t ask
 
     s->caches->rows[slot].asked = asked;
     s->caches->rows[slot].others_fs = pending_fs;
-    set_out(s, c, slot, t, false);
+    set_out(s, c, slot, t, false, true);
     if (cut_written(s))
-        set_out(s, c, slot, t, true);
+        set_out(s, c, slot, t, true, false);
     if (!s->caches->rows[slot].left)
         awaited_all(s, slot);
+}
+
+void l2_pass_on(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t t, const struct run *of,
+                uint32_t n)
+{
+    l2_begin(s, slot, (int64_t)t, 0);
+    for (uint32_t i = 0; i < n; i++)
+        l2_reads(s, c, of[i].at, of[i].nbytes, of[i].nbytes);
+    s->caches->rows[slot].asked = s->txns[slot].nbytes;
+    set_out(s, c, slot, t, txn_writes(&s->txns[slot]), true);
 }
 
 void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)

@@ -480,6 +480,33 @@ static void waits_at_a_cache_have_causes(void **state)
     }
 }
 
+/* A cache of 20 ns before a memory of 100, a read of 4096 bytes at 256 GB/s: without misses 20 +
+ * 16, without the cache 100 + 16. A write is done in 36 behind either, and in 116 without. */
+static void a_run_may_leave_out_misses_or_caches(void **state)
+{
+    static const struct {
+        unsigned costs_off;
+        kb_transaction_op op;
+        double done_ns;
+        const char *yaml;
+    } of[] = {{KB_COST_CACHE_MISSES, KB_READ, 36, ONE(KIB64)},
+              {KB_COST_CACHES, KB_READ, 116, ONE(KIB64)},
+              {KB_COST_CACHES, KB_WRITE, 116, ONE(KIB64)},
+              {KB_COST_CACHE_MISSES, KB_READ, 36.000002, WITH_LINKS("router", KIB64)},
+              {KB_COST_CACHES, KB_READ, 116.000002, WITH_LINKS("router", KIB64)},
+              {KB_COST_CACHES, KB_WRITE, 116.000001, WITH_LINKS("router", KIB64)}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const kb_topology *topo = any_topology(of[i].yaml);
+        const struct access one[] = {{of[i].op, 0, 0, 4096, of[i].done_ns}, {0}};
+
+        for (int e = KB_FUSED; e <= KB_HOP; e++)
+            run_by(topo, (kb_options){.engine = (kb_engine)e, .costs_off = of[i].costs_off}, one);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,7 +516,8 @@ int main(void)
         cmocka_unit_test(hits_are_those_of_a_plain_list),
         cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
-        cmocka_unit_test(waits_at_a_cache_have_causes)};
+        cmocka_unit_test(waits_at_a_cache_have_causes),
+        cmocka_unit_test(a_run_may_leave_out_misses_or_caches)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -304,7 +304,7 @@ static void add_memories(struct routes *r)
         kind->hbm.behind = kind->hbm.model;
     if (is_queueing(s, KEY_cube_hbm_impl))
         kind->hbm.model = MEMORY_QUEUEING;
-    cache_add(s, kind);
+    cache_add(s, &r->topo, kind);
     l2_add(s, wire_fs(r, s->cube_noc_attach_mm), kind);
     r->topo.splits |= has_l2(s);
     kind->sram = (struct memory_row){

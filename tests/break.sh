@@ -1054,17 +1054,25 @@ break_it 'what is repeated is fetched again' runtime/kernels/compute.c 's/if \(s
 break_it 'views in flight have no order of axes' runtime/kernels/flight.c 's/    memcpy\(s\.stride, view->cut_stride, sizeof s\.stride\);//'
 break_it 'an axis may be named twice' runtime/kernels/tl_tensor.c 's/if \(seen & 1u << from\[i\]\)/if (false)/'
 break_it 'cache: the youngest line is dropped' runtime/machine/cache_tags.c 's/if \(c->row->policy == DROPS_OLDEST \|\|/if (c->row->policy == DROPS_OLDEST) return 0; if (/'
-break_it 'cache: a line that is on its way is there' runtime/network/caches.c 's/if \(\(uint64_t\)found->pending_fs > end\)/if (0)/'
+break_it 'cache: a line that is on its way is there' runtime/network/awaited.c 's/if \(row->others_fs > end\)/if (0)/'
 break_it 'cache: what is dropped is not written back' runtime/network/caches.c 's/if \(found->written\.all\)/if (0)/'
 break_it 'cache: reads that miss do not wait for mshrs' runtime/network/caches.c 's/if \(!mshrs \|\|/if (true ||/'
 break_it 'cache: a line that two runs share is looked up twice' runtime/machine/pieces.h 's/while \(w->n && w->at >> w->bits == \*number\)/for (bool once = true; once; once = false)/'
 break_it 'cache: kernels have no place in it' runtime/pe/pe_dma.c 's/s->banks \|\| s->caches \|\|/s->banks ||/'
 break_it 'cache: packets alone are kept for other lines' runtime/sim/lone_runs.c 's/hbm->model == MEMORY_CACHE/false/'
 break_it 'cache: children have the numbers of parts' runtime/engine/children.h 's/\(1 \+ 2 \* k \+ writes\) << CHILD_BIT/(1 + 2 * k + writes) << 19/'
+break_it 'cache: the end of what it asks banks is no record' runtime/network/caches.c 's/    record\(s, how, child->t_fs, EV_DONE, child->id, child->part\);//'
+break_it 'cache: banks behind it are asked by the bytes between the first and the last' runtime/network/banks.c 's/if \(asked->of->n == 1\)/if (true)/'
+break_it 'cache: a component behind it has a drain without its own bandwidth' runtime/network/in_order_behind.c 's/own_fs > asked->drain_fs \? own_fs : asked->drain_fs/asked->drain_fs/'
+break_it 'cache: behind routers data set out at their end' runtime/network/caches.c 's/turn->end_fs = \(uint64_t\)\(end - drain\);/turn->end_fs = (uint64_t)end;/'
+break_it 'cache: packets of a write have the bytes of its first' runtime/network/caches.c 's/row->offset \+ part->from/row->offset/'
+break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
+break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
+break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
-break_it 'l2: data of two slices pass one link at once' runtime/network/l2.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
-break_it 'l2: what waits for a child is done without it' runtime/network/l2.c 's/    s->caches->rows\[slot\]\.left\+\+;//'
+break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
+break_it 'l2: what waits for a child is done without it' runtime/network/awaited.c 's/    s->caches->rows\[w->slot\]\.left\+\+;//'
 break_it 'l2: a slice is asked line by line' runtime/network/l2.c 's/split_part_in\(s, 0, piece->dst\)/split_new_part(s)/'
 break_it 'l2: children of equal times in order of slots' runtime/engine/child_rows.c 's/if \(part_number\(s, slot\) < part_number\(s, least\)\)/if (slot < least)/'
 break_it 'l2: what was dropped is written before what is read' runtime/engine/children.h 's/1 \+ 2 \* k \+ writes/2 + 2 * k - writes/'
@@ -1119,6 +1127,9 @@ choose_tests() {
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
+    'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
+    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;

@@ -34,7 +34,8 @@ struct station {
     int64_t freed_fs;          /* last; a memory may be held when all have ended */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
-    struct judge_l2 *l2;
+    struct judge_l2 *l2; /* or a slice's cache before `banks`, of which it has asked `asked` */
+    struct judge_use asked;
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -485,7 +486,7 @@ static void arrive(struct sim *s, uint64_t key)
         come_to_cache(s, key, at);
         return;
     }
-    if (at->l2) {
+    if (at->l2 && !(j->child && j->l2 == at)) {
         at->use.count++;
         at->use.bytes += j->nbytes;
         j->access.arrive_fs = s->now_fs;
@@ -493,8 +494,8 @@ static void arrive(struct sim *s, uint64_t key)
         return;
     }
     if (at->banks) {
-        at->use.count++;
-        at->use.bytes += j->nbytes;
+        at->use.count += !at->l2;
+        at->use.bytes += at->l2 ? 0 : j->nbytes;
         j->access.arrive_fs = s->now_fs;
         judge_banks_arrive(at->banks, &j->access);
         return;
@@ -881,6 +882,7 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
 }
 
 static void make_child(void *arg, struct judge_l2_child *made);
+static void ask_banks(void *arg, struct judge_l2_child *made);
 static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs);
 
 /* The last step of job `key` is an access to banks, or to a cache. */
@@ -894,6 +896,13 @@ static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piec
 
         if (!at->l2)
             at->l2 = judge_l2_new(s->t, &part->memory, &to_l2);
+    } else if (judge_has_cache(s->t, &part->memory) && judge_has_banks(s->t, &part->memory)) {
+        struct judge_l2_user to_cache = {s, ask_banks, done_by_l2};
+
+        if (!at->l2) {
+            at->l2 = judge_l2_new(s->t, &part->memory, &to_cache);
+            at->banks = judge_banks_new(s->t, &part->memory, true, &user);
+        }
     } else if (judge_has_cache(s->t, &part->memory)) {
         if (!at->cache)
             at->cache = judge_cache_new(s->t, &part->memory);
@@ -1001,13 +1010,49 @@ static void make_child(void *arg, struct judge_l2_child *made)
 static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs)
 {
     struct sim *s = arg;
+    uint64_t key = key_of_number(s, id, part);
 
     (void)begin_fs;
     judge_post(&s->events, (struct judge_event){.fs = done_fs,
                                                 .class = JUDGE_DONE,
                                                 .id = id,
                                                 .part = part,
-                                                .step = job_at(s, key_of(id, part))->n_steps});
+                                                .step = job_at(s, key)->n_steps});
+    will_be_done(s, key, done_fs);
+}
+
+/* A slice's cache asks the banks behind it, at their own station. */
+static void ask_banks(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct job *whole = &s->jobs[made->id], *j = judge_alloc(1, sizeof *j);
+    struct job *maker = job_at(s, key_of_number(s, made->id, made->maker));
+    struct station *at = maker->steps[maker->n_steps - 1].at;
+    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
+    uint64_t key = key_of(made->id, OF_AN_L2 + whole->n_children);
+
+    *child = *made;
+    *j = (struct job){.child = child,
+                      .l2 = at,
+                      .then = NO_JOB,
+                      .nbytes = made->piece.nbytes,
+                      .n_parts = 1,
+                      .n_left = 1};
+    whole->children = judge_grow(whole->children, whole->n_children + 1, sizeof(struct job *));
+    whole->children[whole->n_children++] = j;
+    j->access = (struct judge_access){.id = made->id,
+                                      .part = made->part,
+                                      .write = made->write,
+                                      .offset = made->piece.offset,
+                                      .nbytes = made->piece.nbytes,
+                                      .runs = made->piece.runs,
+                                      .n_runs = made->piece.n_runs};
+    if (!made->write)
+        j->access.drain_fs = judge_transfer_fs(made->asked, maker->gbs, &s->too_late);
+    add_step(s, key, SERVICE, 0, at);
+    at->asked.count++;
+    at->asked.bytes += j->nbytes;
+    post(s, made->depart_fs - s->now_fs, JUDGE_ARRIVAL, key, 0);
 }
 
 /* The memory's service takes the time of an atomic, which both reads and writes there. */
@@ -2505,13 +2550,13 @@ static void collect(struct sim *s)
             if (at->freed_fs > run->total_fs)
                 run->uses[run->n_uses - 1].busy_fs -= at->freed_fs - run->total_fs;
             name_station(s, at, run->uses[run->n_uses - 1].name);
-            if (at->banks)
-                judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
             if (at->cache)
-                judge_cache_add_uses(at->cache, run->total_fs, &run->uses, &run->n_uses);
+                judge_cache_add_uses(at->cache, run->total_fs, NULL, &run->uses, &run->n_uses);
             if (at->l2)
-                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs, &run->uses,
-                                     &run->n_uses);
+                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs,
+                                     at->banks ? &at->asked : NULL, &run->uses, &run->n_uses);
+            if (at->banks && (!at->l2 || at->asked.count))
+                judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
         }
 }
 

@@ -13,6 +13,8 @@
 
 /* So many rows share a link, at most; so many pieces of a part count. */
 enum { SHARING_MOST = 8, PIECES_MOST = 4 };
+/* Estimates are not exact: parts go at once if that takes less than so much of the time. */
+#define AT_ONCE_GAINS 0.75
 
 static const char *const names[] = {"auto", "ring",    "one_way",      "line",         "direct",
                                     "axes", "halving", "hierarchical", "axes_halving", "tree"};
@@ -52,7 +54,12 @@ struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
 
 static struct row row_new(int64_t n, int64_t stride)
 {
-    return (struct row){n, stride, least_of(stride, SHARING_MOST)};
+    return (struct row){n, stride, least_of(stride, SHARING_MOST), false};
+}
+
+static int64_t larger_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
 }
 
 static int axes_of(const kb_group *g, struct row *rows)
@@ -61,8 +68,13 @@ static int axes_of(const kb_group *g, struct row *rows)
     int n = 0;
 
     for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
-        if (g->axes[axis] > 1)
-            rows[n++] = row_new(g->axes[axis], stride);
+        if (g->axes[axis] > 1) {
+            rows[n] = row_new(g->axes[axis], stride);
+            rows[n].has_links = axis == KB_X || axis == KB_Y;
+            if (rows[n].has_links) /* the PEs of a cube share them */
+                rows[n].sharing = least_of(larger_of(g->axes[KB_PES], 1), SHARING_MOST);
+            n++;
+        }
         stride *= g->axes[axis] ? g->axes[axis] : 1;
     }
     return n;
@@ -173,14 +185,27 @@ static double work_of_all_fs(const struct coll *c, double bytes)
     return c->order->piece_fs + n * (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS;
 }
 
-/* About how long a gathering or scattering of so many bytes takes; `sharing` rows share a link. */
-static double about_fs(const struct coll *c, double bytes, double sharing)
+/* What a gathering or scattering takes: for its ways, for the busiest link, for the PE. */
+struct about {
+    double ways_fs, link_fs, work_fs;
+};
+
+/* `sharing` rows share a link. */
+static struct about about(const struct coll *c, double bytes, double sharing)
 {
     int64_t steps = c->direct ? 1 : c->most_steps;
     double part = bytes / (double)c->group.n;
 
-    return (double)steps * step_fs(c) + part * parts_on_link(c) * sharing * c->order->byte_fs +
-           work_of_all_fs(c, bytes);
+    return (struct about){(double)steps * step_fs(c),
+                          part * parts_on_link(c) * sharing * c->order->byte_fs,
+                          work_of_all_fs(c, bytes)};
+}
+
+static double about_fs(const struct coll *c, double bytes, double sharing)
+{
+    struct about a = about(c, bytes, sharing);
+
+    return a.ways_fs + a.link_fs + a.work_fs;
 }
 
 /* From the root to all, or back, piece by piece. A tree takes a way of half the group, a quarter,
@@ -224,7 +249,7 @@ void coll_choose_shape(struct coll *c, double bytes)
 }
 
 /* The same of a row, of that in which rank 0 stands, so that all members find the same. */
-static double row_about_fs(const struct coll *c, struct row row, double bytes)
+static struct about row_about(const struct coll *c, struct row row, double bytes)
 {
     struct coll first = *c, line;
 
@@ -232,7 +257,14 @@ static double row_about_fs(const struct coll *c, struct row row, double bytes)
     line = coll_of_row(&first, row);
     line.order = coll_order_of(&line);
     coll_choose_shape(&line, bytes);
-    return about_fs(&line, bytes, (double)row.sharing);
+    return about(&line, bytes, (double)row.sharing);
+}
+
+static double row_about_fs(const struct coll *c, struct row row, double bytes)
+{
+    struct about a = row_about(c, row, bytes);
+
+    return a.ways_fs + a.link_fs + a.work_fs;
 }
 
 /* The members below and above in each row have queues of their own; of a pair it is one. */
@@ -257,6 +289,59 @@ static double rows_fs(const struct coll *c, const struct row *rows, int n, doubl
         bytes /= (double)rows[i].n;
     }
     return fs;
+}
+
+/* Rows that follow each other and have links of their own. */
+static int rows_with_links(const struct row *rows, int n, int *first)
+{
+    int i = 0, linked = 0;
+
+    while (i < n && !rows[i].has_links)
+        i++;
+    *first = i;
+    while (i + linked < n && linked < AT_ONCE_MOST && rows[i + linked].has_links)
+        linked++;
+    return linked;
+}
+
+/* Of parts along all of them at once, by turns: the ways and the links of the slowest, the work of
+ * all. */
+static double at_once_fs(const struct coll *c, const struct row *rows, int n, double bytes)
+{
+    double fs = 0;
+
+    for (int turn = 0; turn < n; turn++) {
+        double ways_fs = 0, link_fs = 0;
+
+        for (int i = 0; i < n; i++) {
+            double left = bytes / n;
+            struct about a;
+
+            for (int k = 0; k < turn; k++)
+                left /= (double)rows[(i + n - turn + k) % n].n;
+            a = row_about(c, rows[i], left);
+            ways_fs = larger(ways_fs, a.ways_fs);
+            link_fs = larger(link_fs, a.link_fs);
+            fs += a.work_fs;
+        }
+        fs += ways_fs + link_fs;
+    }
+    return fs;
+}
+
+/* So many parts at once as there are axes with links, if that is clearly faster; 1: one after the other. */
+static int parts_at_once(const struct coll *c, const struct row *rows, int n, double bytes,
+                         int *first)
+{
+    int linked = rows_with_links(rows, n, first);
+    double one_fs;
+
+    for (int i = 0; i < *first; i++)
+        bytes /= (double)rows[i].n;
+    if (linked < 2)
+        return 1;
+    one_fs = rows_fs(c, &rows[*first], linked, bytes);
+    return at_once_fs(c, &rows[*first], linked, bytes) < one_fs * AT_ONCE_GAINS ? linked : 1;
 }
 
 /* Rows of an algorithm. Of KB_COLL_AXES_HALVING axes are taken apart, as halving has it, where that
@@ -359,6 +444,8 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     if (c->rows == KB_COLL_AUTO)
         return;
     c->n_rows = rows_for(c, c->rows, bytes, c->row);
+    if (c->rows == KB_COLL_AXES)
+        c->at_once = parts_at_once(c, c->row, c->n_rows, bytes, &c->turning);
     if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)
         c->folded = folded_fs(c, bytes) < rows_fs(c, c->row, c->n_rows, bytes);
     if (c->folded)

@@ -105,6 +105,7 @@ bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
 
+int coll_halves_of(struct row of, struct row *rows);
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows);
 /* The members of the row in which c->rank stands. */
 struct coll coll_of_row(const struct coll *c, struct row row);

@@ -11,8 +11,8 @@
 #include "kernels/coll.h"
 #include <string.h>
 
-/* So many rows share a link, at most; so many pieces of a part count. */
-enum { SHARING_MOST = 8, PIECES_MOST = 4 };
+/* So many pieces of a part count. */
+enum { PIECES_MOST = 4 };
 /* Estimates are not exact: parts go at once if that takes less than so much of the time. */
 #define AT_ONCE_GAINS 0.75
 
@@ -33,7 +33,7 @@ kb_coll_algorithm kb_coll_parse(const char *name)
     return a;
 }
 
-/* -- shapes and rows ------------------------------------------------------------------------- */
+/* -- shapes ----------------------------------------------------------------------------------- */
 
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
 {
@@ -50,84 +50,6 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
 struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
 {
     return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
-}
-
-static struct row row_new(int64_t n, int64_t stride)
-{
-    return (struct row){n, stride, least_of(stride, SHARING_MOST), false};
-}
-
-static int64_t larger_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int axes_of(const kb_group *g, struct row *rows)
-{
-    int64_t stride = 1;
-    int n = 0;
-
-    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
-        if (g->axes[axis] > 1) {
-            rows[n] = row_new(g->axes[axis], stride);
-            rows[n].has_links = axis == KB_X || axis == KB_Y;
-            if (rows[n].has_links) /* the PEs of a cube share them */
-                rows[n].sharing = least_of(larger_of(g->axes[KB_PES], 1), SHARING_MOST);
-            n++;
-        }
-        stride *= g->axes[axis] ? g->axes[axis] : 1;
-    }
-    return n;
-}
-
-static int halves_of(struct row of, struct row *rows)
-{
-    int n = 0;
-
-    for (int64_t rest = of.n, prime = 2; rest > 1; prime++)
-        while (rest % prime == 0) {
-            rest /= prime;
-            rows[n++] = row_new(prime, rest * of.stride);
-        }
-    return n;
-}
-
-/* Inside a SIP, and across; in a single one inside a cube, and across. */
-static int levels_of(const kb_group *g, struct row *rows)
-{
-    int64_t pes = g->axes[KB_PES] ? g->axes[KB_PES] : 1, across = g->axes[KB_SIPS];
-    int64_t inside = across > 1 ? g->n / across : pes;
-
-    if (axes_of(g, rows) == 0)
-        return 0;
-    if (inside == 1 || inside == g->n) {
-        rows[0] = row_new(g->n, 1);
-        return 1;
-    }
-    rows[0] = row_new(inside, 1);
-    rows[1] = row_new(g->n / inside, inside);
-    return 2;
-}
-
-int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows)
-{
-    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING ? axes_of(&c->group, rows)
-           : algorithm == KB_COLL_HIERARCHICAL ? levels_of(&c->group, rows)
-                                               : halves_of(row_new(c->group.n, 1), rows);
-}
-
-struct coll coll_of_row(const struct coll *c, struct row row)
-{
-    const kb_group *g = &c->group;
-    int64_t begin = c->rank - c->rank / row.stride % row.n * row.stride;
-    kb_group part = {.pes = g->pes,
-                     .first = g->first + (uint32_t)begin * g->stride,
-                     .stride = (uint32_t)row.stride * g->stride,
-                     .n = row.n};
-    struct coll line = coll_new(c->here, c->tl, part, c->name);
-
-    line.deal = DEAL_SCATTER;
-    return line;
 }
 
 /* -- estimates -------------------------------------------------------------------------------- */
@@ -329,7 +251,8 @@ static double at_once_fs(const struct coll *c, const struct row *rows, int n, do
     return fs;
 }
 
-/* So many parts at once as there are axes with links, if that is clearly faster; 1: one after the other. */
+/* So many parts at once as there are axes with links, if that is clearly faster; 1: one after the
+ * other. */
 static int parts_at_once(const struct coll *c, const struct row *rows, int n, double bytes,
                          int *first)
 {
@@ -353,7 +276,7 @@ static int rows_for(const struct coll *c, kb_coll_algorithm algorithm, double by
     int n = coll_rows_of(c, algorithm, whole), used = 0;
 
     for (int i = 0; i < n; i++) {
-        int n_parts = algorithm == KB_COLL_AXES_HALVING ? halves_of(whole[i], parts) : 0;
+        int n_parts = algorithm == KB_COLL_AXES_HALVING ? coll_halves_of(whole[i], parts) : 0;
 
         for (int k = 0; k < n_parts; k++) /* those of a pair pass the others between them */
             parts[k].sharing = whole[i].sharing * (parts[k].stride / whole[i].stride);

@@ -77,8 +77,8 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
     uint64_t part = most_of_part(args->count, c->group.n) * element;
 
     if (!chunk)
-        chunk = power_below(least(at_least(part / 4),
-                                  least(at_least(limits->queue_slot_bytes), room)));
+        chunk =
+            power_below(least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), room)));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
     if (chunk > room)

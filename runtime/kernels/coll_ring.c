@@ -6,7 +6,8 @@
  *
  * At the begin of a step all pieces of it are asked for; then each is sent on as soon as the one
  * that came in the step before is there, in both lanes by turns. No sender waits for one that has
- * not asked, so there is no deadlock. Rings along several axes go on at once, a step of each by turns.
+ * not asked, so there is no deadlock. Rings along several axes go on at once, a step of each by
+ * turns.
  *
  * Example: all_gather, ring of 4, rank 1. Step 1: block 1 goes to ranks 2 and 0; 0 comes from
  * below, 2 from above. Step 2: block 0 goes up to 2; 3 comes from below. The lane down is done.
@@ -124,7 +125,9 @@ static int64_t rounds_of(const struct ring *rings, int n)
     int64_t most = 0;
 
     for (int k = 0; k < n; k++) {
-        int64_t rounds = rings[k].c->round ? (rings[k].c->pieces + rings[k].c->round - 1) / rings[k].c->round : 0;
+        int64_t rounds = rings[k].c->round
+                             ? (rings[k].c->pieces + rings[k].c->round - 1) / rings[k].c->round
+                             : 0;
 
         most = rounds > most ? rounds : most;
     }

@@ -1,4 +1,5 @@
-/* coll_rows.c -- all_reduce along the rows of a group, one after the other or several at once, and back.
+/* coll_rows.c -- all_reduce along the rows of a group, one after the other or several at once, and
+ * back.
  *
  * In a row stand the members whose ranks differ by multiples of a stride. Each row sums what the
  * one before has left, and each of its members keeps a part; then the parts are gathered in the
@@ -8,9 +9,9 @@
  * alone: each of the others is folded onto one of them, which adds what it has, and gives it the
  * result.
  *
- * Axes between cubes have links of their own. So where there is much to send the vector is cut into as
- * many parts as there are such axes, part k goes along axes k, k + 1, ..., and all at once, so that
- * all links carry something all the time. On a torus of 16 x 16 a gathering of S bytes passes
+ * Axes between cubes have links of their own. So where there is much to send the vector is cut into
+ * as many parts as there are such axes, part k goes along axes k, k + 1, ..., and all at once, so
+ * that all links carry something all the time. On a torus of 16 x 16 a gathering of S bytes passes
  * S / 2 * 15 / 16 bytes over each link of the axis that comes last if it goes along one after the
  * other, and S / 4 at once.
  *
@@ -108,8 +109,8 @@ static void gather_legs(struct leg *legs, int n)
 static void reduce_by_rows(struct coll *c, kb_coll args)
 {
     struct span in = {args.in, args.count}, out = {args.out, args.count};
-    struct leg *legs = tl_alloc_host_at(c->here, c->tl,
-                                        (size_t)c->n_rows * AT_ONCE_MOST * sizeof *legs);
+    struct leg *legs =
+        tl_alloc_host_at(c->here, c->tl, (size_t)c->n_rows * AT_ONCE_MOST * sizeof *legs);
 
     args.algorithm = KB_COLL_AUTO;
     for (int level = 0; level < c->n_rows; level++) {

@@ -851,7 +851,10 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
 break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
-break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
+break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
+break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
+break_it 'coll: a torus of three dimensions is a row' ${coll}_axes.c 's/cubes == t->cubes \&\& n > 1/cubes == t->cubes \&\& n > 3/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
@@ -1134,6 +1137,7 @@ choose_tests() {
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
+    'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

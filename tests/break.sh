@@ -65,6 +65,16 @@ break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
+break_it 'convert: the rate of the first operand' runtime/pe/pe_gemm.c 's/return rate_of\(pe, dtype_bytes\(a\) > dtype_bytes\(b\) \? a : b\);/return rate_of(pe, a);/'
+break_it 'convert: of equal bits the higher rate' runtime/pe/pe_gemm.c 's/return fmin\(/return fmax(/'
+break_it 'convert: without the key' runtime/kernels/tl_check.c 's/if \(!pe_kind\(call->pe\)->pe\.convert\)/if (0)/'
+break_it 'convert: what is not exact is taken' runtime/kernels/tl_check.c 's/\(dtype_holds\(in, a\) && dtype_holds\(in, b\)\)/true/'
+break_it 'convert: computed in the type of the first' runtime/data/op.c 's/dtype \? dtype_wider\(dtype, \(kb_dtype\)op->in\[i\]\.dtype\)/dtype ? dtype/'
+break_it 'batch: the cycles of one product' runtime/pe/pe_gemm.c 's/cycles \*= op_batch\(op\);/;/'
+break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix \* kb/0 * matrix * kb/'
+break_it 'batch: a part of one product' runtime/phase2/gemm.c 's/return n_parts\(&p\) \* op_batch\(op\);/return n_parts(\&p);/'
+break_it 'value: behind an update it is one' runtime/kernels/tl_value.c 's/c->op\.math = TL_GEMM;/;/'
+break_it 'pieces that touch: they are a tile' runtime/pe/pe_dma.c 's/return next < tile\.n \? tile : \(struct tile\)\{0\};/return tile;/'
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
@@ -1125,6 +1135,9 @@ apply() {
 choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case ${names[$1]} in
+    'convert: '* | 'batch: '*) tests=(mixed kernel_random) scripts=() && return ;;
+    'value: '*) tests=(update) scripts=() && return ;;
+    'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;

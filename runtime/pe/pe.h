@@ -97,6 +97,7 @@ struct tl_ctx {
 
     struct tcm_block room; /* ranges of the TCM that are taken: before the first, behind the last */
     struct gaps gaps;      /* between them */
+    const struct tcm_block *unread; /* the kernel waits until no reader is left of it */
 };
 
 #endif

@@ -374,6 +374,7 @@ static void add_pe(struct routes *r)
         .ipcq_slots = (uint32_t)s->cube_pe_pe_ipcq_slots,
         .ipcq_slot_bytes = (uint32_t)s->cube_pe_pe_ipcq_slot_bytes,
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
+        .convert = (uint8_t)s->cube_pe_pe_fetch_store_convert,
     };
     for (int i = 0; i < 3; i++) {
         r->kinds->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];

@@ -161,6 +161,8 @@ static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
     fprintf(out, ", scan_cycles: %" PRIu64 ", random_cycles: %" PRIu64 "}\n", 1 + seed % 5,
             1 + seed % 7);
     print_ipcq(out, rng);
+    if (seed % 5 == 2)
+        fputs("    pe_fetch_store: {convert: true}\n", out);
 }
 
 /* How many PEs and slices a cube has; 0 slices: as many as PEs. */

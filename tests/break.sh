@@ -1082,6 +1082,8 @@ break_it 'cache: packets of a write have the bytes of its first' runtime/network
 break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
 break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
 break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
+break_it 'warm caches: dirty lines come clean' runtime/machine/cache_tags.c 's/        c->lines\[i\]\.fill = 0;/        c->lines[i].fill = 0, c->lines[i].dirty = false;/'
+break_it 'warm caches: lines have no ages' runtime/machine/cache_tags.c 's/    memcpy\(c->ages, from->ages, lines_of\(c->row\)\);//'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
 break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
@@ -1144,7 +1146,7 @@ choose_tests() {
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
-    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: a component '* | 'warm caches: '*) tests=() scripts=(chains) && return ;;
     'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;

@@ -183,6 +183,6 @@ def test_a_wrong_argument(m, call, text):
 
 
 def test_machines_of_a_variation_that_cannot_be(m):
-    error = refused(lambda: kernbench.vary(m, {"cube.pes": [4, 99]}).probe(), kernbench.BadArgument, 2)
+    error = refused(lambda: kernbench.vary(m, {"cube.pes": [4, 999]}).probe(), kernbench.BadArgument, 2)
     assert set(error.rows["cube.pes"]) == {4}
-    assert "cube.pes=99" in str(error)
+    assert "cube.pes=999" in str(error)

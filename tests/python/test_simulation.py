@@ -168,6 +168,9 @@ def test_multicasts(m):
     with pytest.raises(kernbench.BadArgument, match="target twice"):
         kernbench.Simulation(m).add({"issue_ns": [0], "op": ["mwrite"], "src": ["c0.pe0"],
                                      "dst": ["c1.slice0+c1.slice*"], "nbytes": [64]})
+    many = "+".join(["c1.slice0", "c2.slice0"] * 4096)
+    with pytest.raises(kernbench.BadInput, match="column 'dst'.*longer than 65535 bytes"):
+        m.replay({"issue_ns": [0], "op": ["mwrite"], "src": ["c0.pe0"], "dst": [many], "offset": [0], "nbytes": [64]})
 
 
 def test_what_a_simulation_refuses(m):

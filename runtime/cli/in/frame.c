@@ -16,6 +16,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ static bool add_columns(const struct reading *r, uint64_t first, size_t n)
 static void put_text(const struct reading *r, size_t number, const char *text, struct field *field)
 {
     char *to = r->line + number * FRAME_FIELD_BYTES;
-    size_t n = strnlen(text, FRAME_FIELD_BYTES - 1);
+    size_t n = strlen(text);
 
     memcpy(to, text, n);
     field[number] = (struct field){to, n};
@@ -111,6 +112,26 @@ static void put_count(const struct reading *r, size_t number, uint64_t n, struct
 
     *text_put_count(text, n) = '\0';
     put_text(r, number, text, field);
+}
+
+/* Is the text of field `number` of the row no longer than a line of a file may be? */
+static bool fits(struct fields *in, size_t number, const char *text)
+{
+    char why[64];
+
+    if (strnlen(text, FRAME_FIELD_BYTES) < FRAME_FIELD_BYTES)
+        return true;
+    snprintf(why, sizeof why, "it is longer than %d bytes", FRAME_FIELD_BYTES - 1);
+    return fields_bad_at(in, in->lines.number, number * FRAME_FIELD_BYTES + 1, why);
+}
+
+static bool all_fit(const struct reading *r, struct fields *in, uint64_t i)
+{
+    const kb_frame *f = r->frame;
+
+    return fits(in, 1, f->ops[f->op[i]]) && fits(in, 2, f->srcs[f->src[i]]) &&
+           fits(in, 3, f->dsts[f->dst[i]]) && (!f->after || fits(in, 6, f->afters[f->after[i]])) &&
+           (!f->plane || fits(in, 8, f->planes[f->plane[i]]));
 }
 
 /* Row `i` as the fields of a line. */
@@ -142,6 +163,8 @@ static void add_row(const struct reading *r, struct fields *in, uint64_t i)
     struct field field[FIELDS_MAX] = {0};
 
     in->lines.number = i;
+    if (!all_fit(r, in, i))
+        return;
     put_row(r, i, field);
     in->row(in->arg, in, field);
 }

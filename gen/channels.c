@@ -162,6 +162,8 @@ static bool make_net_channels(struct routes *r)
 
         if (plan.routes == ROUTES_DATELINES && !has_rings(t))
             continue;
+        if (plan.routes == ROUTES_HOPS && t->sips > 1)
+            continue; /* the links of a way would count in two SIPs */
         t->routes_by = (uint8_t)plan.routes;
         t->hop_classes = plan.routes == ROUTES_HOPS ? longest_route(r) + t->hops_inside : 0;
         parts = shares_parts(r, &plan);

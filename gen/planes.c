@@ -231,6 +231,15 @@ static bool read_plane(const struct routes *r, const char **text, uint32_t *plan
     return false;
 }
 
+/* What else `broken` may name. */
+static const char *other_links(const struct routes *r)
+{
+    if (!r->found->net)
+        return "PLANE:c1>c2 for one plane, or c0.noc-c0.ucie-E";
+    return r->found->net->rails ? "s0.c2-sw1 or s0.c2-s1.c2 between SIPs, or c0.noc-c0.port1"
+                                : "or c0.noc-c0.port1";
+}
+
 static bool read_cut(struct routes *r, const struct text_spec *item, struct cut *out)
 {
     const char *text = item->text, *sign;
@@ -244,15 +253,14 @@ static bool read_cut(struct routes *r, const struct text_spec *item, struct cut 
     if (!sign || !read_end(r, text, (size_t)(sign - text), &out->a) ||
         !read_end(r, sign + 1, strlen(sign + 1), &out->b))
         return diag_error(r->spec->diag, item->at,
-                          "'broken': '%s' is no link, write c1-c2, c1>c2 for one direction, "
-                          "PLANE:c1>c2 for one plane, or c0.noc-c0.%s",
-                          item->text, r->found->net ? "port1" : "ucie-E");
+                          "'broken': '%s' is no link, write c1-c2, c1>c2 for one direction, %s",
+                          item->text, other_links(r));
     out->both_ways = *sign == '-';
     if ((out->a.of == END_CUBE) != (out->b.of == END_CUBE) ||
         (out->a.of != END_CUBE && out->a.of == out->b.of))
         return diag_error(r->spec->diag, item->at,
-                          "'broken': '%s' must join two cubes, or a cube's noc and one of its ucie",
-                          item->text);
+                          "'broken': '%s' must join two cubes, or a cube's noc and one of its %s",
+                          item->text, r->found->net ? "ports" : "ucie");
     if (out->a.of != END_CUBE && out->plane != UINT32_MAX)
         return diag_error(r->spec->diag, item->at,
                           "'broken': '%s': between a noc and its ucie all planes are broken, leave "
@@ -359,8 +367,9 @@ static bool break_item(struct routes *r, const struct text_spec *item)
     }
     if (!cut.found)
         return diag_error(r->spec->diag, item->at,
-                          cut.a.of == END_CUBE ? "'broken': '%s' matches no link between neighbours"
-                                               : "'broken': '%s' matches no cube",
+                          cut.a.of != END_CUBE ? "'broken': '%s' matches no cube"
+                          : r->found->net      ? "'broken': '%s' matches no link"
+                                          : "'broken': '%s' matches no link between neighbours",
                           item->text);
     if (!cut.cut)
         return diag_error(r->spec->diag, item->at,

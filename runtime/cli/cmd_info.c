@@ -29,7 +29,7 @@
 #define KB_BUILD_FLAGS "" /* the build gives it */
 #endif
 
-enum { N_FACTS = 26 + SETS_MAX };
+enum { N_FACTS = 28 + SETS_MAX };
 
 struct fact {
     const char *name;
@@ -92,6 +92,10 @@ static void add_counts(struct facts *facts, const struct cli *cli)
     add(facts, "pes_per_cube", cell_count(info->pes_per_cube));
     add(facts, "cubes", cell_count(cubes));
     add(facts, "pes", cell_count(kb_pe_count(cli->topo)));
+    if (info->rails) {
+        add(facts, "rails", cell_count(info->rails));
+        add(facts, "fabric_switches", cell_count(info->fabric_switches));
+    }
     add(facts, "nodes", cell_count(info->nodes));
     add(facts, "edges", cell_count(info->edges));
     add(facts, "slice_bytes", cell_count(memory_bytes(cli, KB_SLICE)));

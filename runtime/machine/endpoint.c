@@ -305,6 +305,22 @@ const char *kb_topology_compiler(const kb_topology *t)
     return t && t->impls ? t->impls->compiler : "";
 }
 
+/* Links of fabric.net: their two cubes are not of one SIP. */
+static unsigned count_rails(const struct kb_topology *t)
+{
+    unsigned n = 0;
+
+    for (uint32_t cube = 0; t->rails && cube < sim_cubes(t); cube++)
+        for (uint32_t port = 0; port < t->ports; port++) {
+            const struct port_row *row = &t->port_rows[cube * t->ports + port];
+
+            bool of_switch = cube >= sip_cubes(t) || row->cube >= sip_cubes(t);
+
+            n += row->flags & PORT_OWNS && (of_switch || !cost_same_sip(t, cube, row->cube));
+        }
+    return n;
+}
+
 void kb_topology_info(const kb_topology *t, kb_info *out)
 {
     static const char *const links[] = {"ideal", "fifo", "router"};
@@ -323,6 +339,8 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .links = links[t->links],
         .routes = t->links == MODE_ROUTER && t->port_rows ? routes[t->routes_by] : NULL,
         .hop_classes = t->hop_classes,
+        .rails = count_rails(t),
+        .fabric_switches = t->rails ? t->switches : 0,
         .detours = t->links == MODE_ROUTER && has_detours(t) ? detours[t->detours_by] : NULL,
         .sips = t->sips,
         .cubes_per_sip = t->cubes,

@@ -273,19 +273,32 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     struct dice dice = {.state = seed ^ UINT64_C(0x7e75)}, *rng = &dice;
     struct plan p = {.w = 2 + below(rng, 9), .h = 1};
+    struct dice more = {.state = seed ^ UINT64_C(0x51b5)};
+    uint32_t sips = 1;
 
     dice.zero_per_cent = ANY(zero_per_cent);
     dice.one_gbs = chance(rng, 40);
     draw_delays(rng, NULL, seed);
+    more.no_delays = dice.no_delays;
+    more.zero_per_cent = dice.zero_per_cent;
     fprintf(out, "kernbench: 3\nname: router_nets%" PRIu64 "\n", seed);
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     p.net = true;
     print_contention(out, rng, &p);
+    if (chance(&more, 40)) {
+        sips = 2 + below(&more, 2);
+        fprintf(out, "sips: %" PRIu32 "\nfabric: {", sips);
+        print_overhead(out, &more);
+        if (chance(&more, 50))
+            fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: 1}", sips);
+        fputs("}\n", out);
+    }
     fputs("sip:\n  d2d: {", out);
     print_length(out, rng, "distance_mm");
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n", out);
     judge_print_net(out, rng, p.w);
+    judge_print_paths(out, rng, sips == 1);
     print_cube(out, rng, &p);
     judge_print_kinds(out, rng, p.w);
 }

@@ -2,6 +2,7 @@
  * memory". */
 #include "base/rng.h"
 #include "machine/cache_tags.h"
+#include "machine/cost.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include <math.h>
@@ -440,6 +441,70 @@ static void a_large_cache_gives_its_bandwidth_to_what_fits(void **state)
 
 /* -- where the time goes ---------------------------------------------------------------------- */
 
+/* -- an L2 against a plain list ---------------------------------------------------------------- */
+
+static void take_l2(void *arg, const kb_utilization *use)
+{
+    if (use->kind == KB_AT_CACHE && strcmp(use->name, "sip0.cube0.l2") == 0)
+        *(kb_utilization *)arg = *use;
+}
+
+/* An L2 before slices with caches of their own, rows a microsecond apart: so it looks lines up in
+ * their order, whatever engine, links and lines of granules. KB_ACCESSES as below: two minutes. */
+static void an_l2_looks_up_as_a_plain_list(void **state)
+{
+    static const char *const policies[] = {"lru", "random"};
+    const char *text = getenv("KB_ACCESSES");
+    uint64_t accesses = text ? strtoull(text, NULL, 10) : 20000, done = 0, most = 100000;
+
+    (void)state;
+    for (size_t p = 0; p < 2; p++) {
+        char yaml[512];
+        const kb_topology *topo;
+        struct plain list = {.n = 0};
+        struct rng rng = rng_of_number(5, p);
+        const struct cache_row *row;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: 3\nname: l2\nsip: {cube_mesh: {w: 2, h: 1}}\n"
+                 "addressing: {granule: 256, over: sip}\ncube: {pes: 2, "
+                 "hbm: {hold: own, cache: {size_mb: 0.0009765625, line: 64, ways: 2}}, "
+                 "l2: {size_mb: 0.003662109375, line: 128, ways: 6, policy: %s}}\n",
+                 policies[p]);
+        topo = any_topology(yaml);
+        row = &kind_at(topo, 0)->l2_cache;
+        assert_int_equal(row->sets, 5);
+        for (done = 0; done < accesses;) {
+            kb_sim *s = new_sim(topo, (kb_options){0});
+            kb_utilization use = {.kind = KB_AT_NODE};
+            uint64_t n = accesses - done < most ? accesses - done : most;
+
+            list = (struct plain){.n = 0}; /* a simulation begins with an empty L2 */
+            for (uint64_t i = 0; i < n; i++, done++) {
+                uint64_t address = rng_next(&rng) % 16000;
+                kb_transaction x = {.op = rng_next(&rng) % 3 ? KB_READ : KB_WRITE,
+                                    .issue_fs = (int64_t)i * 1000000000,
+                                    .src = {.kind = KB_PE, .unit = (uint32_t)(rng_next(&rng) % 2)},
+                                    .by_address = true,
+                                    .address = address,
+                                    .nbytes = 1 + rng_next(&rng) % 400};
+
+                add(s, &x);
+                for (uint64_t line = address / 128; line * 128 < address + x.nbytes; line++)
+                    touch_plain(&list, row, line, x.op == KB_WRITE);
+            }
+            run_all(s);
+            assert_int_equal(kb_sim_utilization(s, take_l2, &use), KB_OK);
+            assert_int_equal(use.hits, list.hits);
+            assert_int_equal(use.misses, list.came_in);
+            assert_int_equal(use.evictions, list.evictions);
+            assert_int_equal(use.written_back, list.written_back);
+            kb_sim_free(s);
+        }
+        any_topology_free(topo);
+    }
+}
+
 struct by_cause {
     int64_t fs[KB_N_CAUSES];
 };
@@ -551,6 +616,7 @@ int main(void)
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
         cmocka_unit_test(waits_at_a_cache_have_causes),
         cmocka_unit_test(a_run_may_leave_out_misses_or_caches),
+        cmocka_unit_test(an_l2_looks_up_as_a_plain_list),
         cmocka_unit_test(a_cache_is_warm_by_what_ran_before)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,9 +212,31 @@ static void packets_do_not_wait_in_a_circle(void **state)
     }
 }
 
+/* Each of 72 SIPs has a link to each of 18 switches; a machine of one SIP has no rails. */
+static void nvl72_counts_its_rails(void **state)
+{
+    static const char *const files[] = {"topologies/nvl72.yaml", "topologies/mi300x.yaml"};
+    static const unsigned rails[] = {1296, 0}, switches[] = {18, 0};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char *yaml = text_of(files[i]);
+        const kb_topology *topo = any_topology(yaml);
+        kb_info info;
+
+        assert_non_null(topo);
+        kb_topology_info(topo, &info);
+        assert_int_equal(info.rails, rails[i]);
+        assert_int_equal(info.fabric_switches, switches[i]);
+        any_topology_free(topo);
+        free(yaml);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nvl72_counts_its_rails),
         cmocka_unit_test(mi300x_local_one_step_and_two),
         cmocka_unit_test(mi300x_home_slices),
         cmocka_unit_test(mi300x_with_caches),

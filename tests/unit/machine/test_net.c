@@ -535,6 +535,9 @@ static void routes_have_no_circle(void **state)
                       NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
                   ROUTES_HOPS, 3);
     assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
+    assert_routes(HEAD ROUTERS(3) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n", ROUTES_HOPS,
+                  3);
+    assert_null(any_topology(HEAD ROUTERS(2) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"));
     assert_routes(
         HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
                         "sip:\n  cubes: 24\n  paths: 4\n"

@@ -861,7 +861,10 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
 break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
-break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
+break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
+break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
+break_it 'coll: a torus of three dimensions is a row' ${coll}_axes.c 's/cubes == t->cubes \&\& n > 1/cubes == t->cubes \&\& n > 3/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
@@ -1079,6 +1082,8 @@ break_it 'cache: packets of a write have the bytes of its first' runtime/network
 break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
 break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
 break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
+break_it 'warm caches: dirty lines come clean' runtime/machine/cache_tags.c 's/        c->lines\[i\]\.fill = 0;/        c->lines[i].fill = 0, c->lines[i].dirty = false;/'
+break_it 'warm caches: lines have no ages' runtime/machine/cache_tags.c 's/    memcpy\(c->ages, from->ages, lines_of\(c->row\)\);//'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
 break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
@@ -1141,12 +1146,13 @@ choose_tests() {
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
-    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: a component '* | 'warm caches: '*) tests=() scripts=(chains) && return ;;
     'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
+    'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

@@ -45,9 +45,10 @@ static bool more_chunks(struct kernels *k, size_t bytes)
         least = CHUNK_MOST;
     if (all < least)
         all = least;
-    c = rows_new(1, all);
+    c = rows_reserve(1, all);
     if (!c)
         return false;
+    rows_use_all(c, 1, all);
     *c = (struct chunk){.next = k->chunks, .bytes = all, .used = LINE};
     k->chunks = c;
     return true;
@@ -104,7 +105,7 @@ void pool_free(struct kernels *k)
     while (k->chunks) {
         struct chunk *next = k->chunks->next;
 
-        free(k->chunks);
+        rows_unreserve(k->chunks, 1, k->chunks->bytes);
         k->chunks = next;
     }
 }

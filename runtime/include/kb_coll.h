@@ -96,6 +96,9 @@ typedef struct kb_coll {
     int64_t root;   /* of a broadcast, of a reduction to one: a rank */
     uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot, but 8 KiB; at most 1/16 of the
                        TCM */
+    /* Elements of each part, if they are uneven: of rank i counts[i], whose sum is `count`; of an
+     * all_to_all from rank i to rank k counts[i * n + k], without `count`. The caller keeps it. */
+    const int64_t *counts;
 } kb_coll;
 
 #ifdef __cplusplus
@@ -128,6 +131,11 @@ typedef struct kb_coll {
 #define kb_broadcast(tl, group, ...) kb_broadcast_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
 /* `out` of the root, of which alone that is written, becomes the reduction of all `in`. */
 #define kb_reduce(tl, group, ...) kb_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `in` of this PE becomes `out` of rank `to`, which calls kb_recv() with this rank, the same count
+ * and type. Both return when their own part is done. */
+#define kb_send(tl, group, to, ...) kb_send_at(TL_HERE, tl, group, to, KB_COLL_ARGS_(__VA_ARGS__))
+#define kb_recv(tl, group, from, ...)                                                              \
+    kb_recv_at(TL_HERE, tl, group, from, KB_COLL_ARGS_(__VA_ARGS__))
 /*
  * What KB_COLL_AUTO weighs: about how long such a call would take by each algorithm, in fs, on an
  * idle machine; < 0: the call does not have it. Costs no time.
@@ -152,6 +160,8 @@ void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_send_at(tl_here here, tl_ctx *tl, kb_group group, int64_t to, kb_coll args);
+void kb_recv_at(tl_here here, tl_ctx *tl, kb_group group, int64_t from, kb_coll args);
 void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group);
 const uint32_t *kb_coll_order_at(tl_here here, tl_ctx *tl, kb_group group);
 void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,

@@ -20,19 +20,29 @@ void coll_scatter(struct coll *c, struct span all, struct span out)
 void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_all_gather");
-    struct span all = {args.out, args.count};
+    struct span all = span_of(args.out, args.count), in;
 
-    if (coll_begin(&c, &args, DEAL_GATHER))
-        coll_gather(&c, (struct span){args.in, part_at(&c, all, c.me).n}, all);
+    if (!coll_begin(&c, &args, DEAL_GATHER))
+        return;
+    all.begins = c.taken;
+    in = span_of(args.in, part_at(&c, all, c.me).n);
+    coll_check_memory(&c, "in", in);
+    coll_check_memory(&c, "out", all);
+    coll_gather(&c, in, all);
 }
 
 void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_reduce_scatter");
-    struct span all = {args.in, args.count};
+    struct span all = span_of(args.in, args.count), out;
 
-    if (coll_begin(&c, &args, DEAL_SCATTER))
-        coll_scatter(&c, all, (struct span){args.out, part_at(&c, all, c.me).n});
+    if (!coll_begin(&c, &args, DEAL_SCATTER))
+        return;
+    all.begins = c.given;
+    out = span_of(args.out, part_at(&c, all, c.me).n);
+    coll_check_memory(&c, "in", all);
+    coll_check_memory(&c, "out", out);
+    coll_scatter(&c, all, out);
 }
 
 /* Straight from each to each, and on a tree, it is one phase, else two. */
@@ -55,20 +65,27 @@ void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 
     if (!coll_begin(&c, &args, DEAL_REDUCE))
         return;
+    coll_check_memory(&c, "in", span_of(args.in, args.count));
+    coll_check_memory(&c, "out", span_of(args.out, args.count));
     if (c.rows != KB_COLL_AUTO)
         coll_reduce_by_rows(&c, args);
     else
-        reduce_all(&c, (struct span){args.in, args.count}, (struct span){args.out, args.count});
+        reduce_all(&c, span_of(args.in, args.count), span_of(args.out, args.count));
 }
 
 void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_all_to_all");
-
-    struct span in = {args.in, args.count}, out = {args.out, args.count};
+    struct span in = span_of(args.in, args.count), out = span_of(args.out, args.count);
 
     if (!coll_begin(&c, &args, DEAL_ALL))
         return;
+    if (args.counts) {
+        in = (struct span){args.in, c.given[group.n], c.given};
+        out = (struct span){args.out, c.taken[group.n], c.taken};
+    }
+    coll_check_memory(&c, "in", in);
+    coll_check_memory(&c, "out", out);
     if (c.writes && args.in == args.out)
         coll_bad(&c, "`in` is `out`, but queues from %lld ranks, which that wants, do not fit",
                  (long long)group.n - 1);
@@ -82,18 +99,24 @@ void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_broadcast");
 
-    if (coll_begin(&c, &args, DEAL_ROOT))
-        coll_broadcast(&c, args.root, (struct span){args.in, args.count},
-                       (struct span){args.out, args.count});
+    if (!coll_begin(&c, &args, DEAL_ROOT))
+        return;
+    if (c.rank == args.root)
+        coll_check_memory(&c, "in", span_of(args.in, args.count));
+    coll_check_memory(&c, "out", span_of(args.out, args.count));
+    coll_broadcast(&c, args.root, span_of(args.in, args.count), span_of(args.out, args.count));
 }
 
 void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_reduce");
 
-    if (coll_begin(&c, &args, DEAL_TO_ROOT))
-        coll_reduce(&c, args.root, (struct span){args.in, args.count},
-                    (struct span){args.out, args.count});
+    if (!coll_begin(&c, &args, DEAL_TO_ROOT))
+        return;
+    coll_check_memory(&c, "in", span_of(args.in, args.count));
+    if (c.rank == args.root)
+        coll_check_memory(&c, "out", span_of(args.out, args.count));
+    coll_reduce(&c, args.root, span_of(args.in, args.count), span_of(args.out, args.count));
 }
 
 void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group)
@@ -103,4 +126,37 @@ void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group)
     if (coll_begin(&c, &(kb_coll){.count = 1, .dtype = KB_U8, .algorithm = KB_COLL_RING},
                    DEAL_ROOT))
         coll_barrier(&c);
+}
+
+/* A pair is a group of two, whose root is the one that sends. */
+static void pass(struct coll c, bool sends, kb_coll args, int64_t peer)
+{
+    uint32_t *pes = tl_alloc_host_at(c.here, c.tl, 2 * sizeof *pes);
+    kb_group whole = c.group;
+
+    if (peer < 0 || peer >= whole.n)
+        coll_bad(&c, "there is no rank %lld among %lld", (long long)peer, (long long)whole.n);
+    if (pe_of(&whole, peer) == tl_pe(c.tl))
+        coll_bad(&c, "rank %lld is the PE itself", (long long)peer);
+    pes[!sends] = tl_pe(c.tl);
+    pes[sends] = pe_of(&whole, peer);
+    c.group = kb_group_list(c.tl, pes, 2);
+    args.algorithm = KB_COLL_LINE;
+    args.root = 0;
+    if (!coll_begin(&c, &args, DEAL_ROOT))
+        return;
+    coll_check_memory(&c, sends ? "in" : "out", span_of(sends ? args.in : args.out, args.count));
+    if (sends)
+        args.out = args.in;
+    coll_broadcast(&c, 0, span_of(args.in, args.count), span_of(args.out, args.count));
+}
+
+void kb_send_at(tl_here here, tl_ctx *tl, kb_group group, int64_t to, kb_coll args)
+{
+    pass(coll_new(here, tl, group, "kb_send"), true, args, to);
+}
+
+void kb_recv_at(tl_here here, tl_ctx *tl, kb_group group, int64_t from, kb_coll args)
+{
+    pass(coll_new(here, tl, group, "kb_recv"), false, args, from);
 }

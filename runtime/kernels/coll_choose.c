@@ -167,7 +167,7 @@ void coll_choose_shape(struct coll *c, double bytes)
             best = shapes[i];
         }
     }
-    coll_shape(c, !root && c->order->near ? KB_COLL_DIRECT : best);
+    coll_shape(c, !root && c->order->near && c->sharers < 2 ? KB_COLL_DIRECT : best);
 }
 
 /* The same of a row, of that in which rank 0 stands, so that all members find the same. */
@@ -367,7 +367,7 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     if (c->rows == KB_COLL_AUTO)
         return;
     c->n_rows = rows_for(c, c->rows, bytes, c->row);
-    if (c->rows == KB_COLL_AXES)
+    if (c->rows == KB_COLL_AXES && args->chunk <= coll_tcm_bytes(c) / 16 / AT_ONCE_MOST)
         c->at_once = parts_at_once(c, c->row, c->n_rows, bytes, &c->turning);
     if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)
         c->folded = folded_fs(c, bytes) < rows_fs(c, c->row, c->n_rows, bytes);

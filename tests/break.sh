@@ -868,6 +868,8 @@ break_it 'coll: uneven parts begin as even ones' ${coll}.h 's/int64_t begin = v\
 break_it 'coll: uneven exchanges are written to the first place' ${coll}_direct.c 's/\(uint64_t\)c->theirs\[rank\]/(uint64_t)(0 * c->theirs[rank])/'
 break_it 'coll: vectors are not held against their memory' ${coll}_parts.c 's/if \(bytes > size\)/if (0)/'
 break_it 'coll: a pair in which both send' ${coll}.c 's/pes\[sends\] = pe_of/pes[0] = pe_of/'
+break_it 'coll: exchanges along axes pay for each run' ${coll}.c 's/line\.is_next = run > 0;/line.is_next = false;/'
+break_it 'coll: exchanges along axes all take the input' ${coll}.c 's/i < n; i\+\+, in = out\)/i < n; i++)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'

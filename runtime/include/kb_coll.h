@@ -18,11 +18,12 @@
  * algorithm  KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
  *            KB_COLL_ONE_WAY: upwards only, in n - 1 steps, for planes that go one way.
  *            KB_COLL_LINE: both ways from end to end, in n - 1 steps.
- *            KB_COLL_DIRECT: straight from each to each, in one. kb_all_to_all always does; where
- *            queues from all others do not fit, members write to each other between two barriers,
- *            and `in` must not be `out`.
- *            KB_COLL_AUTO: by an estimate of each; straight in groups of 4 to 16 where no way is
- *            longer than that between neighbours.
+ *            KB_COLL_DIRECT: straight from each to each, in one. Where queues from all others do
+ * not fit, members of a kb_all_to_all write to each other between two barriers, and `in` must not
+ * be `out`. KB_COLL_AXES: an all_reduce or all_to_all along the axes of its group. An all_reduce of
+ * a long vector goes along all axes between cubes at once, a part along each. KB_COLL_AUTO: by an
+ * estimate of each; straight in groups of 4 to 16 where no way is longer than that between
+ * neighbours.
  *
  * sums       Values that come from below are added in the order of their way, `sum so far op own`;
  *            then those from above, `theirs op own`: the same for every chunk.
@@ -32,7 +33,8 @@
  *            times. Where step_ns is not 0, a step begins when all of the one before has come.
  *
  * errors     A group that names a PE twice, or one that does not exist, or not the caller; a count
- *            below 0; a chunk that does not fit; no memory.
+ *            below 0, or counts that are not `count` in all; a chunk, a queue or a vector that does
+ *            not fit; an algorithm that the call or the group does not have; no memory.
  */
 #ifndef KB_COLL_H
 #define KB_COLL_H

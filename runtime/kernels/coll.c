@@ -73,6 +73,52 @@ void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
         reduce_all(&c, span_of(args.in, args.count), span_of(args.out, args.count));
 }
 
+static void exchange(struct coll *c, struct span in, struct span out)
+{
+    if (c->writes && in.address == out.address)
+        coll_bad(c, "`in` is `out`, but queues from %lld ranks, which that wants, do not fit",
+                 (long long)c->group.n - 1);
+    if (c->writes)
+        coll_write_all(c, in, out);
+    else
+        coll_exchange(c, DEAL_ALL, in, out);
+}
+
+/*
+ * Along an axis of n members every run of n * stride parts of the vector is an exchange of its own,
+ * of n times `stride` parts that lie together; so along the last axis it is the whole. What an
+ * exchange brings takes the place of what it gave to the same member. Hence each is done in place,
+ * behind the first.
+ *
+ * Example: 2 x 2 ranks. Along x rank 0 exchanges parts 0, 1, and then 2, 3 with rank 1: it has what
+ * goes from 0 and 1 to 0, and from 0 and 1 to 2. Along y it gives the last two to rank 2, for what
+ * goes from 2 and 3 to 0.
+ */
+static void exchange_by_axes(struct coll *c, kb_coll args)
+{
+    struct span in = span_of(args.in, args.count), out = span_of(args.out, args.count);
+    struct row rows[ROWS_MOST];
+    int n = coll_rows_of(c, KB_COLL_AXES, rows);
+
+    args.algorithm = KB_COLL_DIRECT;
+    for (int i = 0; i < n; i++, in = out) {
+        int64_t runs = c->group.n / (rows[i].n * rows[i].stride);
+
+        for (int64_t run = 0; run < runs; run++) {
+            struct coll line = coll_of_row(c, rows[i]);
+            struct span from = part_of(c->dtype, in, run, runs);
+            struct span to = part_of(c->dtype, out, run, runs);
+
+            args.in = from.address;
+            args.out = to.address;
+            args.count = from.n;
+            line.is_next = run > 0;
+            if (coll_begin(&line, &args, DEAL_ALL))
+                exchange(&line, from, to);
+        }
+    }
+}
+
 void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
 {
     struct coll c = coll_new(here, tl, group, "kb_all_to_all");
@@ -86,13 +132,10 @@ void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     }
     coll_check_memory(&c, "in", in);
     coll_check_memory(&c, "out", out);
-    if (c.writes && args.in == args.out)
-        coll_bad(&c, "`in` is `out`, but queues from %lld ranks, which that wants, do not fit",
-                 (long long)group.n - 1);
-    if (c.writes)
-        coll_write_all(&c, in, out);
+    if (c.rows == KB_COLL_AXES)
+        exchange_by_axes(&c, args);
     else
-        coll_exchange(&c, DEAL_ALL, in, out);
+        exchange(&c, in, out);
 }
 
 void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)

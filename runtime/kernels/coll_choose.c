@@ -356,10 +356,13 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
                  args->algorithm == KB_COLL_AXES_HALVING;
 
     if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
-        coll_bad(
-            c, "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
-               "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
-               "KB_COLL_TREE");
+        coll_bad(c,
+                 "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there %s",
+                 c->deal == DEAL_ALL ? "is KB_COLL_DIRECT"
+                                     : "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+                                       "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
+    if (c->deal == DEAL_ALL && args->counts)
+        coll_bad(c, "KB_COLL_AXES is for even parts, KB_COLL_DIRECT takes `counts`");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)

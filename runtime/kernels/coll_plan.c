@@ -91,7 +91,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     chunk = chunk_of(c, args, &limits);
-    c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
+    c->writes = c->deal == DEAL_ALL && c->direct && !coll_queues_fit(c, 0);
     if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
         queues = coll_queues_bytes(c);
     most = tcm > queues ? least(tcm / 2, tcm - queues) / sharers_of(c) / (held_of(c) * chunk) : 0;
@@ -133,7 +133,9 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
 {
     bool rows = a >= KB_COLL_AXES && a <= KB_COLL_AXES_HALVING;
 
-    if (rows && c->deal != DEAL_REDUCE)
+    if (c->deal == DEAL_ALL && a != KB_COLL_AUTO && a != KB_COLL_DIRECT && a != KB_COLL_AXES)
+        coll_bad(c, "there are KB_COLL_DIRECT and KB_COLL_AXES here");
+    if (rows && c->deal != DEAL_REDUCE && c->deal != DEAL_ALL)
         coll_bad(c,
                  "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
                  "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
@@ -166,7 +168,7 @@ static void check_args(const struct coll *c, const kb_coll *args)
 static void choose(struct coll *c, const kb_coll *args)
 {
     if (c->deal == DEAL_ALL)
-        coll_shape(c, KB_COLL_DIRECT);
+        coll_shape(c, args->algorithm == KB_COLL_AXES ? KB_COLL_RING : KB_COLL_DIRECT);
     else if (args->algorithm == KB_COLL_AUTO)
         coll_choose_shape(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
     else
@@ -183,7 +185,7 @@ static void plan(struct coll *c, const kb_coll *args)
     c->part_most = args->counts ? coll_find_parts(c, args)
                                 : args->count / c->group.n + (args->count % c->group.n > 0);
     choose(c, args);
-    if (c->deal == DEAL_REDUCE)
+    if (c->deal == DEAL_REDUCE || (c->deal == DEAL_ALL && args->algorithm == KB_COLL_AXES))
         coll_choose_rows(c, args);
     cut(c, args, is_rooted(c) ? 1 : c->group.n);
     make_rows(c);

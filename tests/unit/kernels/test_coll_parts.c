@@ -3,6 +3,8 @@
 #include "kb_coll.h"
 #include "support/talks.h"
 
+#define MS INT64_C(1000000000000) /* in fs */
+
 /* A place there. */
 static uint64_t in_own_slice(tl_ctx *tl)
 {
@@ -145,6 +147,49 @@ static void exchanges_may_be_uneven(void **state)
     }
 }
 
+/* 24 ranks along pes, x, y and SIPs: element e of part k of rank r is 1000 r + 10 k + e. */
+static void by_axes(tl_ctx *tl, const kb_args *args)
+{
+    kb_group g = kb_group_all(tl);
+    double me = tl_pe(tl), is[72];
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
+    tl_tensor *part = tl_reshape(tl, tl_arange(tl, KB_I32, 24, 0, 10), KB_SHAPE(24, 1));
+    tl_tensor *e = tl_reshape(tl, tl_arange(tl, KB_I32, 3, 1000 * me, 1), KB_SHAPE(1, 3));
+
+    (void)args;
+    for (int r = 0; r < 24; r++)
+        for (int i = 0; i < 3; i++)
+            is[3 * r + i] = 1000.0 * r + 10 * me + i;
+    tl_store(tl, at, tl_add(tl, part, e));
+    kb_all_to_all(tl, g, .in = at, .out = out, .count = 72, .dtype = KB_I32,
+                  .algorithm = KB_COLL_AXES);
+    expect(tl, out, 72, is);
+    kb_all_to_all(tl, g, .in = at, .out = at, .count = 72, .dtype = KB_I32,
+                  .algorithm = KB_COLL_AXES);
+    expect(tl, at, 72, is);
+}
+
+/* Each pays for one part less than the axes are long in all: 1 + 2 + 1 + 1 steps, and 4 calls,
+ * twice. */
+static void exchanges_go_along_axes(void **state)
+{
+    const kb_topology *tray = any_topology(
+        "kernbench: 2\nname: tray\nsoftware: {call_ns: 1.0e+6, step_ns: 1.0e+6, unit: cube}\n"
+        "sip: {cube_mesh: {w: 3, h: 2}}\ncube: {pes: 2}\nsips: 2\n");
+    kb_sim *sim = new_sim(tray, (kb_options){.values = true});
+    kb_launch_result r;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, by_axes, NULL, 0, &why), KB_OK);
+    if (kb_sim_run(sim, 0, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_int_equal((r.last_end_fs - r.start_fs) / MS, 14);
+    kb_sim_free(sim);
+    any_topology_free(tray);
+}
+
 /* PE 9 gives 1000 numbers to PE 2, in pieces of 256 bytes; PE 0 does something else. */
 static void one_gives_another(tl_ctx *tl, const kb_args *args)
 {
@@ -244,9 +289,8 @@ static void mistakes_of_vectors_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_may_be_uneven),
-        cmocka_unit_test(exchanges_may_be_uneven),
-        cmocka_unit_test(a_rank_sends_to_another),
+        cmocka_unit_test(parts_may_be_uneven),           cmocka_unit_test(exchanges_may_be_uneven),
+        cmocka_unit_test(exchanges_go_along_axes),       cmocka_unit_test(a_rank_sends_to_another),
         cmocka_unit_test(mistakes_of_vectors_are_named),
     };
 

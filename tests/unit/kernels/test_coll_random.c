@@ -160,6 +160,7 @@ static const char *algorithms_of(char what)
 {
     return what == 'r'                  ? "012346"
                                           "8"
+           : what == 'a'                ? "04"
            : what == 'b' || what == 'u' ? "01238"
                                         : "01234";
 }

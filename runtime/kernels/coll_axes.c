@@ -1,6 +1,6 @@
 /* coll_axes.c -- the rows of a group: along axes of the machine, its levels, or its halves.
  *
- * Axes are those of kb_group, but for cubes that are a torus of three dimensions or more, which
+ * Axes are those of kb_group, except of cubes that are a torus of three dimensions or more, which
  * have one number: there each dimension is an axis. They are found at cube 0: of a ring its
  * neighbours are one stride away, and the length of the ring less one stride.
  *

@@ -47,11 +47,6 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
     c->most_steps = c->steps[UP];
 }
 
-struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
-{
-    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
-}
-
 /* -- estimates -------------------------------------------------------------------------------- */
 
 static double larger(double a, double b)

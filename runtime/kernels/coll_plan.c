@@ -37,11 +37,6 @@ static uint64_t power_below(uint64_t bytes)
     return p;
 }
 
-uint64_t coll_tcm_bytes(const struct coll *c)
-{
-    return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
-}
-
 /* Smaller pieces cost a PE more commands than they save. */
 static uint64_t at_least(uint64_t bytes)
 {

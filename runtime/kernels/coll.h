@@ -101,11 +101,7 @@ void coll_far_end(struct coll *c);
 
 /* A plan that is not made; ring or line, or straight from each to each, and in how many steps: by
  * an algorithm that is named, or the fastest for so many bytes. */
-static inline struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
-{
-    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
-}
-
+struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
 void coll_choose_shape(struct coll *c, double bytes);
 uint64_t coll_tcm_bytes(const struct coll *c);

@@ -1,7 +1,7 @@
 /* coll_axes.c -- the rows of a group: along axes of the machine, its levels, or its halves.
  *
- * Axes are those of kb_group, except of cubes that are a torus of three dimensions or more, which
- * have one number: there each dimension is an axis. They are found at cube 0: of a ring its
+ * Axes are those of kb_group. Cubes that are a torus of three dimensions or more have one number
+ * there, so each of their dimensions is an axis. They are found at cube 0: of a ring its
  * neighbours are one stride away, and the length of the ring less one stride.
  *
  * Example: torus [4, 4, 4], cube 0. Ports lead to 1 and 3, 4 and 12, 16 and 48: three rings of

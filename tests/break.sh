@@ -866,6 +866,12 @@ break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far
 break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
 break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
 break_it 'coll: a torus of three dimensions is a row' ${coll}_axes.c 's/cubes == t->cubes \&\& n > 1/cubes == t->cubes \&\& n > 3/'
+break_it 'coll: uneven parts begin as even ones' ${coll}.h 's/int64_t begin = v\.begins \? v\.begins\[i\] : /int64_t begin = /'
+break_it 'coll: uneven exchanges are written to the first place' ${coll}_direct.c 's/\(uint64_t\)c->theirs\[rank\]/(uint64_t)(0 * c->theirs[rank])/'
+break_it 'coll: vectors are not held against their memory' ${coll}_parts.c 's/if \(bytes > size\)/if (0)/'
+break_it 'coll: a pair in which both send' ${coll}.c 's/pes\[sends\] = pe_of/pes[0] = pe_of/'
+break_it 'coll: exchanges along axes pay for each run' ${coll}.c 's/line\.is_next = run > 0;/line.is_next = false;/'
+break_it 'coll: exchanges along axes all take the input' ${coll}.c 's/i < n; i\+\+, in = out\)/i < n; i++)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
@@ -1220,7 +1226,7 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
-    *' runtime/kernels/coll'*) tests=(coll) scripts=() ;;
+    *' runtime/kernels/coll'*) tests=(coll coll_parts) scripts=() ;;
     *' runtime/machine/lap.h'*) tests=(lap coll collectives) scripts=() ;;
     *' benches/'*) tests=(reference collectives) scripts=(run numpy) ;;
     *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;

@@ -18,11 +18,12 @@
  * algorithm  KB_COLL_RING: both ways round, each part by the shorter one, in n / 2 steps.
  *            KB_COLL_ONE_WAY: upwards only, in n - 1 steps, for planes that go one way.
  *            KB_COLL_LINE: both ways from end to end, in n - 1 steps.
- *            KB_COLL_DIRECT: straight from each to each, in one. kb_all_to_all always does; where
- *            queues from all others do not fit, members write to each other between two barriers,
- *            and `in` must not be `out`.
- *            KB_COLL_AUTO: by an estimate of each; straight in groups of 4 to 16 where no way is
- *            longer than that between neighbours.
+ *            KB_COLL_DIRECT: straight from each to each, in one. Where queues from all others do
+ * not fit, members of a kb_all_to_all write to each other between two barriers, and `in` must not
+ * be `out`. KB_COLL_AXES: an all_reduce or all_to_all along the axes of its group. An all_reduce of
+ * a long vector goes along all axes between cubes at once, a part along each. KB_COLL_AUTO: by an
+ * estimate of each; straight in groups of 4 to 16 where no way is longer than that between
+ * neighbours.
  *
  * sums       Values that come from below are added in the order of their way, `sum so far op own`;
  *            then those from above, `theirs op own`: the same for every chunk.
@@ -32,7 +33,8 @@
  *            times. Where step_ns is not 0, a step begins when all of the one before has come.
  *
  * errors     A group that names a PE twice, or one that does not exist, or not the caller; a count
- *            below 0; a chunk that does not fit; no memory.
+ *            below 0, or counts that are not `count` in all; a chunk, a queue or a vector that does
+ *            not fit; an algorithm that the call or the group does not have; no memory.
  */
 #ifndef KB_COLL_H
 #define KB_COLL_H
@@ -96,6 +98,9 @@ typedef struct kb_coll {
     int64_t root;   /* of a broadcast, of a reduction to one: a rank */
     uint64_t chunk; /* bytes; 0: a quarter of a part, at most a slot, but 8 KiB; at most 1/16 of the
                        TCM */
+    /* Elements of each part, if they are uneven: of rank i counts[i], whose sum is `count`; of an
+     * all_to_all from rank i to rank k counts[i * n + k], without `count`. The caller keeps it. */
+    const int64_t *counts;
 } kb_coll;
 
 #ifdef __cplusplus
@@ -128,6 +133,11 @@ typedef struct kb_coll {
 #define kb_broadcast(tl, group, ...) kb_broadcast_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
 /* `out` of the root, of which alone that is written, becomes the reduction of all `in`. */
 #define kb_reduce(tl, group, ...) kb_reduce_at(TL_HERE, tl, group, KB_COLL_ARGS_(__VA_ARGS__))
+/* `in` of this PE becomes `out` of rank `to`, which calls kb_recv() with this rank, the same count
+ * and type. Both return when their own part is done. */
+#define kb_send(tl, group, to, ...) kb_send_at(TL_HERE, tl, group, to, KB_COLL_ARGS_(__VA_ARGS__))
+#define kb_recv(tl, group, from, ...)                                                              \
+    kb_recv_at(TL_HERE, tl, group, from, KB_COLL_ARGS_(__VA_ARGS__))
 /*
  * What KB_COLL_AUTO weighs: about how long such a call would take by each algorithm, in fs, on an
  * idle machine; < 0: the call does not have it. Costs no time.
@@ -152,6 +162,8 @@ void kb_all_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_broadcast_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
 void kb_reduce_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args);
+void kb_send_at(tl_here here, tl_ctx *tl, kb_group group, int64_t to, kb_coll args);
+void kb_recv_at(tl_here here, tl_ctx *tl, kb_group group, int64_t from, kb_coll args);
 void kb_coll_barrier_at(tl_here here, tl_ctx *tl, kb_group group);
 const uint32_t *kb_coll_order_at(tl_here here, tl_ctx *tl, kb_group group);
 void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,

@@ -14,11 +14,17 @@
  */
 enum lane { UP, DOWN, N_LANES };
 
-/* A vector in a memory. */
+/* A vector in a memory; where its parts begin, if they are not as even as can be. */
 struct span {
     uint64_t address;
     int64_t n;
+    const int64_t *begins; /* [parts + 1] */
 };
+
+static inline struct span span_of(uint64_t address, int64_t n)
+{
+    return (struct span){.address = address, .n = n};
+}
 
 enum { PIECE_BYTES = 8192 };
 
@@ -63,8 +69,11 @@ struct coll {
         all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
-    int64_t pieces, round; /* of a part; at once */
-    uint64_t spare;        /* bytes of the TCM that these leave for a vector */
+    const int64_t *given, *taken; /* where uneven parts of `in`, of `out` begin; or NULL */
+    const int64_t *theirs;        /* of an all_to_all: where what goes to each rank begins there */
+    int64_t part_most;            /* elements of the largest part */
+    int64_t pieces, round;        /* of a part; at once */
+    uint64_t spare;               /* bytes of the TCM that these leave for a vector */
     struct coll_far far;
     tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES], **next[N_LANES]; /* [round] */
 };
@@ -101,6 +110,10 @@ uint64_t coll_queues_bytes(const struct coll *c);
 bool coll_queues_fit(const struct coll *c, int64_t more);
 /* Checks and plans. False: nothing is to be exchanged, and what there is was copied. */
 bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
+/* Leaves the kernel if such a vector does not lie in one memory, or in one row of addresses. */
+void coll_check_memory(const struct coll *c, const char *what, struct span v);
+/* Of a call with `counts`: where parts begin, and the elements of the largest, 0 of others. */
+int64_t coll_find_parts(struct coll *c, const kb_coll *args);
 /* By the plan. */
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
@@ -161,10 +174,10 @@ static inline int64_t share(int64_t size, int64_t i, int64_t n)
 /* Part i of n. */
 static inline struct span part_of(kb_dtype dtype, struct span v, int64_t i, int64_t n)
 {
-    int64_t begin = share(v.n, i, n);
+    int64_t begin = v.begins ? v.begins[i] : share(v.n, i, n);
+    int64_t end = v.begins ? v.begins[i + 1] : share(v.n, i + 1, n);
 
-    return (struct span){v.address + (uint64_t)begin * kb_dtype_bytes(dtype),
-                         share(v.n, i + 1, n) - begin};
+    return span_of(v.address + (uint64_t)begin * kb_dtype_bytes(dtype), end - begin);
 }
 
 static inline struct span piece_of(const struct coll *c, struct span part, int64_t piece)

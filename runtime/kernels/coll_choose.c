@@ -162,7 +162,7 @@ void coll_choose_shape(struct coll *c, double bytes)
             best = shapes[i];
         }
     }
-    coll_shape(c, !root && c->order->near ? KB_COLL_DIRECT : best);
+    coll_shape(c, !root && c->order->near && c->sharers < 2 ? KB_COLL_DIRECT : best);
 }
 
 /* The same of a row, of that in which rank 0 stands, so that all members find the same. */
@@ -351,10 +351,13 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
                  args->algorithm == KB_COLL_AXES_HALVING;
 
     if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
-        coll_bad(
-            c, "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there are "
-               "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_HALVING, "
-               "KB_COLL_TREE");
+        coll_bad(c,
+                 "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there %s",
+                 c->deal == DEAL_ALL ? "is KB_COLL_DIRECT"
+                                     : "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+                                       "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
+    if (c->deal == DEAL_ALL && args->counts)
+        coll_bad(c, "KB_COLL_AXES is for even parts, KB_COLL_DIRECT takes `counts`");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)
@@ -362,7 +365,7 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     if (c->rows == KB_COLL_AUTO)
         return;
     c->n_rows = rows_for(c, c->rows, bytes, c->row);
-    if (c->rows == KB_COLL_AXES)
+    if (c->rows == KB_COLL_AXES && args->chunk <= coll_tcm_bytes(c) / 16 / AT_ONCE_MOST)
         c->at_once = parts_at_once(c, c->row, c->n_rows, bytes, &c->turning);
     if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)
         c->folded = folded_fs(c, bytes) < rows_fs(c, c->row, c->n_rows, bytes);

@@ -144,12 +144,14 @@ static void meet(const struct coll *c)
 }
 
 /* Where the rank at a place has the part that comes from here. */
-static struct span place_for(const struct coll *c, int64_t at, int64_t n)
+static struct span place_for(const struct coll *c, int64_t at, struct span part, int64_t n)
 {
     int64_t rank = c->order->ranks[place_in(c, at)];
-    struct span out = {c->order->outs[rank], n};
+    struct span out = span_of(c->order->outs[rank], n);
 
-    return part_of(c->dtype, out, c->rank, c->group.n);
+    if (!c->theirs)
+        return part_of(c->dtype, out, c->rank, c->group.n);
+    return span_of(out.address + (uint64_t)c->theirs[rank] * kb_dtype_bytes(c->dtype), part.n);
 }
 
 /* Load and write of items [first, first + n). */
@@ -163,7 +165,9 @@ static void write_some(struct coll *c, const struct dealing *d, int64_t first, i
             struct item item = item_at(c, DEAL_ALL, first + i);
             int64_t to = lane == UP ? c->me + item.step : c->me - item.step;
 
-            c->got[lane][i] = store(c, piece_of(c, place_for(c, to, d->out.n), item.piece),
+            struct span part = part_in(c, d->in, lane, item.step, item.step);
+
+            c->got[lane][i] = store(c, piece_of(c, place_for(c, to, part, d->out.n), item.piece),
                                     await(c, c->own[lane][i]));
         }
     for (int64_t i = 0; i < n; i++)

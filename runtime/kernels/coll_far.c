@@ -31,8 +31,8 @@ static struct span block_of(const struct coll *c, struct span all, int64_t block
 {
     int64_t begin = begin_of(c, all, block);
 
-    return (struct span){all.address + (uint64_t)begin * kb_dtype_bytes(c->dtype),
-                         begin_of(c, all, block + 1) - begin};
+    return span_of(all.address + (uint64_t)begin * kb_dtype_bytes(c->dtype),
+                   begin_of(c, all, block + 1) - begin);
 }
 
 /* That of a part, and the first element of the part in it. */
@@ -52,7 +52,7 @@ static void cut(struct coll *c, struct span all)
     uint64_t bytes = (uint64_t)all.n * kb_dtype_bytes(c->dtype);
 
     c->far = (struct coll_far){0};
-    if (coll_is_far(c, (double)bytes) && c->pieces == 1 && bytes <= c->spare)
+    if (!all.begins && coll_is_far(c, (double)bytes) && c->pieces == 1 && bytes <= c->spare)
         c->far.n = least_of(1 + (int64_t)(bytes / BLOCK_BYTES), least_of(c->group.n, FAR_BLOCKS));
 }
 

@@ -37,21 +37,10 @@ static uint64_t power_below(uint64_t bytes)
     return p;
 }
 
-uint64_t coll_tcm_bytes(const struct coll *c)
-{
-    return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
-}
-
 /* Smaller pieces cost a PE more commands than they save. */
 static uint64_t at_least(uint64_t bytes)
 {
     return bytes > PIECE_BYTES ? bytes : PIECE_BYTES;
-}
-
-/* The elements of the largest of so many parts. */
-static uint64_t most_of_part(int64_t count, int64_t parts)
-{
-    return (uint64_t)(count / parts + (count % parts > 0));
 }
 
 /* Pieces in the TCM for each that is under way: in a tree one of each child. */
@@ -74,7 +63,7 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 {
     uint64_t room = coll_tcm_bytes(c) / 2 / sharers_of(c) / held_of(c);
     uint64_t element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
-    uint64_t part = most_of_part(args->count, c->group.n) * element;
+    uint64_t part = (uint64_t)c->part_most * element;
 
     if (!chunk)
         chunk =
@@ -91,20 +80,24 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 {
     uint64_t tcm = coll_tcm_bytes(c), chunk, queues = 0, most;
-    uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
+    uint64_t part =
+        (parts == 1 ? (uint64_t)args->count : (uint64_t)c->part_most) * kb_dtype_bytes(args->dtype);
     kb_limits limits;
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     chunk = chunk_of(c, args, &limits);
-    c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
+    c->writes = c->deal == DEAL_ALL && c->direct && !coll_queues_fit(c, 0);
     if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
         queues = coll_queues_bytes(c);
     most = tcm > queues ? least(tcm / 2, tcm - queues) / sharers_of(c) / (held_of(c) * chunk) : 0;
     if (most == 0)
         coll_bad(c,
-                 "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
-                 "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two",
-                 (unsigned long long)queues, (unsigned long long)tcm);
+                 "queues of %llu bytes from the other ranks do not fit into a TCM of %llu, of %llu "
+                 "they do%s",
+                 (unsigned long long)queues, (unsigned long long)tcm,
+                 (unsigned long long)(tcm - held_of(c) * chunk),
+                 c->writes ? ""
+                           : "; KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two");
     c->pieces = (int64_t)((part + chunk - 1) / chunk);
     c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
     c->spare = (most - (uint64_t)c->round) * held_of(c) * chunk;
@@ -135,7 +128,9 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
 {
     bool rows = a >= KB_COLL_AXES && a <= KB_COLL_AXES_HALVING;
 
-    if (rows && c->deal != DEAL_REDUCE)
+    if (c->deal == DEAL_ALL && a != KB_COLL_AUTO && a != KB_COLL_DIRECT && a != KB_COLL_AXES)
+        coll_bad(c, "there are KB_COLL_DIRECT and KB_COLL_AXES here");
+    if (rows && c->deal != DEAL_REDUCE && c->deal != DEAL_ALL)
         coll_bad(c,
                  "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
                  "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
@@ -156,7 +151,7 @@ static void check_args(const struct coll *c, const kb_coll *args)
         coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         coll_bad(c, "there is no type %d", (int)args->dtype);
-    if (c->deal == DEAL_ALL && args->count % c->group.n)
+    if (c->deal == DEAL_ALL && !args->counts && args->count % c->group.n)
         coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
                  (long long)c->group.n);
     check_algorithm(c, args->algorithm);
@@ -168,7 +163,7 @@ static void check_args(const struct coll *c, const kb_coll *args)
 static void choose(struct coll *c, const kb_coll *args)
 {
     if (c->deal == DEAL_ALL)
-        coll_shape(c, KB_COLL_DIRECT);
+        coll_shape(c, args->algorithm == KB_COLL_AXES ? KB_COLL_RING : KB_COLL_DIRECT);
     else if (args->algorithm == KB_COLL_AUTO)
         coll_choose_shape(c, (double)args->count * (double)kb_dtype_bytes(args->dtype));
     else
@@ -182,8 +177,10 @@ static void plan(struct coll *c, const kb_coll *args)
     c->dtype = args->dtype;
     c->op = args->op;
     c->pays = c->order->spans_units && !c->is_next;
+    c->part_most = args->counts ? coll_find_parts(c, args)
+                                : args->count / c->group.n + (args->count % c->group.n > 0);
     choose(c, args);
-    if (c->deal == DEAL_REDUCE)
+    if (c->deal == DEAL_REDUCE || (c->deal == DEAL_ALL && args->algorithm == KB_COLL_AXES))
         coll_choose_rows(c, args);
     cut(c, args, is_rooted(c) ? 1 : c->group.n);
     make_rows(c);
@@ -192,12 +189,14 @@ static void plan(struct coll *c, const kb_coll *args)
 bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal)
 {
     bool alone = c->group.n == 1;
+    int64_t n;
 
     c->deal = deal;
     plan(c, args);
+    n = args->counts ? c->part_most : args->count;
     if (alone)
-        copy(c, (struct span){args->in, args->count}, (struct span){args->out, args->count});
-    else if (args->count > 0 && c->rows == KB_COLL_AUTO)
+        copy(c, span_of(args->in, n), span_of(args->out, n));
+    else if (c->part_most > 0 && c->rows == KB_COLL_AUTO)
         pay(c, TL_COST_CALL);
-    return !alone && args->count > 0;
+    return !alone && c->part_most > 0;
 }

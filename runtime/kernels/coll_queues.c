@@ -1,6 +1,11 @@
 /* coll_queues.c -- queues that a member of a collective has, and the room for them. */
 #include "kernels/coll.h"
 
+uint64_t coll_tcm_bytes(const struct coll *c)
+{
+    return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
+}
+
 /* How many send to a member. */
 static int64_t senders(const struct coll *c)
 {

@@ -108,7 +108,7 @@ static void gather_legs(struct leg *legs, int n)
 
 static void reduce_by_rows(struct coll *c, kb_coll args)
 {
-    struct span in = {args.in, args.count}, out = {args.out, args.count};
+    struct span in = span_of(args.in, args.count), out = span_of(args.out, args.count);
     struct leg *legs =
         tl_alloc_host_at(c->here, c->tl, (size_t)c->n_rows * AT_ONCE_MOST * sizeof *legs);
 
@@ -148,8 +148,7 @@ void coll_reduce_by_rows(struct coll *c, kb_coll args)
     if (paired) {
         pair = pair_of(c);
         if (coll_begin(&pair, &whole, DEAL_TO_ROOT))
-            coll_reduce(&pair, 0, (struct span){args.in, args.count},
-                        (struct span){args.out, args.count});
+            coll_reduce(&pair, 0, span_of(args.in, args.count), span_of(args.out, args.count));
         args.in = args.out;
     }
     if (c->rank < c->core) {
@@ -164,7 +163,6 @@ void coll_reduce_by_rows(struct coll *c, kb_coll args)
         pair = pair_of(c);
         whole.in = whole.out;
         if (coll_begin(&pair, &whole, DEAL_ROOT))
-            coll_broadcast(&pair, 0, (struct span){args.out, args.count},
-                           (struct span){args.out, args.count});
+            coll_broadcast(&pair, 0, span_of(args.out, args.count), span_of(args.out, args.count));
     }
 }

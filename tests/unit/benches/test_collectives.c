@@ -170,7 +170,9 @@ static void axes_carry_parts_at_once(void **state)
     } cases[] = {{TORUS("64", "8, 8"), 64, 2, 1.3},
                  {TORUS("24", "4, 3, 2"), 24, 3, 2.8},
                  {TORUS("64", "4, 4, 4"), 64, 3, 2.2}};
-    static const char *const words[] = {"count=30011", "dtype=i32", "algorithm=axes"};
+    static const char *const types[] = {"dtype=i32", "dtype=f16", "dtype=bf16", "dtype=f64",
+                                        "dtype=u8"};
+    const char *words[] = {"count=30011", "", "algorithm=axes"};
     int64_t count = 4 << 20;
 
     (void)state;
@@ -182,7 +184,10 @@ static void axes_carry_parts_at_once(void **state)
 
         if (ns < least_ns || ns > cases[i].most * least_ns)
             fail_msg("%s%f ns, where links take %f", cases[i].yaml, ns, least_ns);
-        assert_right(topo, &bench_all_reduce, words, LENGTH(words), 0);
+        for (size_t k = 0; k < LENGTH(types); k++) {
+            words[1] = types[k];
+            assert_right(topo, &bench_all_reduce, words, LENGTH(words), 0);
+        }
         any_topology_free(topo);
     }
 }

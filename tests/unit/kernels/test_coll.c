@@ -154,8 +154,7 @@ static void every_rank_has_what_it_should(void **state)
     static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO,   KB_COLL_RING,    KB_COLL_LINE,
                                                    KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY,
                                                    KB_COLL_TREE};
-    static const char *const calls_of[] = {"gsrabu", "gsrabu", "gsrabu", "gsra",
-                                           "r",      "gsrbu",  "rbu"};
+    static const char *const calls_of[] = {"gsrabu", "gsrbu", "gsrbu", "gsra", "r", "gsrbu", "rbu"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
@@ -215,6 +214,14 @@ static void mistakes_are_named(void **state)
                    "no algorithm 99");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'a', .args = {.count = 9}},
                    "9 elements are not as many for each of 2 ranks");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'a', .args = {.count = 8, .algorithm = KB_COLL_TREE}},
+        "there are KB_COLL_DIRECT and KB_COLL_AXES here");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'a', .args = {.count = 8, .algorithm = KB_COLL_AXES}},
+        "cubes and SIPs; here there is KB_COLL_DIRECT");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
                    "no root 2 among 2 ranks");
     assert_refused(

@@ -160,6 +160,7 @@ static const char *algorithms_of(char what)
 {
     return what == 'r'                  ? "012346"
                                           "8"
+           : what == 'a'                ? "04"
            : what == 'b' || what == 'u' ? "01238"
                                         : "01234";
 }
@@ -195,6 +196,64 @@ static void collectives_end_on_random_machines(void **state)
         all_calls(topo, random_plan(topo, &rng), seed, false);
         any_topology_free(topo);
     }
+}
+
+/* -- axes ----------------------------------------------------------------------------------- */
+
+enum { ALL_MOST = 64, LONG = 12007, LONG_ROOM = 65536 };
+
+/* All PEs, where cubes are alike: rank r has 1 + r in each element, to each it gives 1 + r twice.
+ */
+static void along_axes(tl_ctx *tl, const kb_args *args)
+{
+    const struct kb_topology *t = tl_topology(tl);
+    kb_group g = kb_group_all(tl);
+    int64_t n = g.n, me = tl_pe(tl);
+    kb_endpoint slice;
+    uint64_t in, out;
+
+    (void)args;
+    if (g.axes[KB_X] == 0 || kb_pe_slice(t, tl_pe(tl), &slice))
+        return;
+    in = kb_address(t, &slice, 2 * LONG_ROOM * (uint64_t)me);
+    out = kb_address(t, &slice, 2 * LONG_ROOM * (uint64_t)me + LONG_ROOM);
+    tl_store(tl, in, tl_full(tl, KB_I32, KB_SHAPE(LONG), 1 + (double)me));
+    kb_all_reduce(tl, g, .in = in, .out = out, .count = LONG, .dtype = KB_I32, .op = TL_ADD,
+                  .algorithm = KB_COLL_AXES);
+    for (int64_t e = 0; e < LONG; e += 1999)
+        if (tl_value(tl, tl_load(tl, out, KB_I32, KB_SHAPE(LONG)), e) != n * (n + 1) / 2)
+            tl_fail(tl, "that is not the sum");
+    kb_all_to_all(tl, g, .in = in, .out = out, .count = 2 * n, .dtype = KB_I32,
+                  .algorithm = KB_COLL_AXES);
+    for (int64_t e = 0; e < 2 * n; e += 1 + n / 4)
+        if (tl_value(tl, tl_load(tl, out, KB_I32, KB_SHAPE(2 * n)), e) != 1 + e / 2)
+            tl_fail(tl, "that is of another rank");
+}
+
+/* Of so many machines some have cubes that are alike, few PEs and memory. */
+static void axes_do_on_random_machines(void **state)
+{
+    int ran = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const kb_topology *topo = random_machine(seed);
+        kb_sim *sim = new_sim(topo, (kb_options){.values = true});
+        kb_launch_request r = {.name = "axes", .kernel = along_axes};
+        kb_endpoint slice;
+        kb_error why = {""};
+
+        if (kb_pe_count(topo) <= ALL_MOST && kb_pe_slice(topo, 0, &slice) == KB_OK &&
+            kb_memory_bytes(topo, &slice) >= 2 * LONG_ROOM * (uint64_t)kb_pe_count(topo)) {
+            assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+            if (kb_sim_run(sim, 0, &why) && !strstr(why.text, "fit"))
+                fail_msg("seed %d: %s", (int)seed, why.text);
+            ran++;
+        }
+        kb_sim_free(sim);
+        any_topology_free(topo);
+    }
+    assert_true(ran >= SEEDS / 3);
 }
 
 static void ranks_may_be_256(void **state)
@@ -259,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collectives_end_on_random_machines),
+        cmocka_unit_test(axes_do_on_random_machines),
         cmocka_unit_test(ranks_may_be_256),
         cmocka_unit_test(a_vector_may_have_1_gib),
     };

@@ -35,6 +35,7 @@ struct kb_breakdown {
     struct sums sums;
     struct visits visits; /* of transactions of which only stations are known */
     struct paths *paths;  /* owned */
+    bool path_alone;      /* no sums are asked for */
 };
 
 /* A wait for another PE is at no station: only its command counts it. */
@@ -61,7 +62,7 @@ static void on_close(void *arg, const kb_span *span)
                          .count = 1,
                          .fs = span->end_fs - span->begin_fs};
 
-    if (piece.fs == 0 || is_for_pe(span->cause))
+    if (why->path_alone || piece.fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
         sums_part(sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = span->place}, &piece);
@@ -131,10 +132,12 @@ static void on_finish(void *arg, const kb_command *command)
 {
     kb_breakdown *why = arg;
     struct sums *sums = &why->sums;
-    struct owners of = owners_of(why, command);
     struct term passed[2] = {{.cause = KB_CAUSE_WIRE}, {.cause = KB_CAUSE_OVERHEAD}};
 
     sums_fail(sums, paths_finish(why->paths, command));
+    if (why->path_alone)
+        return;
+    struct owners of = owners_of(why, command);
     for (size_t i = 0; i < command->n_shares; i++) {
         struct term piece = term_of(&command->share[i]);
 
@@ -166,9 +169,8 @@ static void on_leave(void *arg, const kb_kernel_run *run)
     paths_leave(why->paths, run);
 }
 
-kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
+static kb_status new_breakdown(kb_sim *sim, bool path_alone, kb_breakdown **out, kb_error *error)
 {
-    REFUSE_NULL(sim && out, "sim, out", NULL);
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
                          .close = on_close,
@@ -183,6 +185,7 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
     if (!why)
         return KB_NO_MEMORY;
     why->topo = sim->topo;
+    why->path_alone = path_alone;
     why->paths = paths_new(sim);
     status = visits_make(&why->visits, sim, &why->sums) && why->paths
                  ? kb_sim_observe(sim, &watch, error)
@@ -194,6 +197,18 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
     spans_of(sim)->visits = &why->visits;
     *out = why;
     return KB_OK;
+}
+
+kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
+{
+    REFUSE_NULL(sim && out, "sim, out", NULL);
+    return new_breakdown(sim, false, out, error);
+}
+
+kb_status kb_breakdown_new_path(kb_sim *sim, kb_breakdown **out, kb_error *error)
+{
+    REFUSE_NULL(sim && out, "sim, out", NULL);
+    return new_breakdown(sim, true, out, error);
 }
 
 void kb_breakdown_free(kb_breakdown *why)

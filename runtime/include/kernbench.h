@@ -371,8 +371,8 @@ enum kb_cost_class {
     KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
     KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
     KB_COST_BUFFERS =
-        256, /* the size of buffers of routers, and of what waits for a memory there */
-    KB_COST_CACHES = 512,       /* caches and L2s: all that comes to one is passed on at once */
+        256,              /* the size of buffers of routers, and of what waits for a memory there */
+    KB_COST_CACHES = 512, /* caches and L2s: all that comes to one is passed on at once */
     KB_COST_CACHE_MISSES = 1024 /* what caches and L2s lack: each line is there */
 };
 
@@ -491,8 +491,8 @@ enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
 kb_status kb_sim_add(kb_sim *sim, const kb_transaction *request, kb_error *why);
 
 /*
- * Before anything runs in `sim`, its caches get the lines that those of `from` have, a simulation of
- * the same machine that has run to its end. Nothing else of it is seen.
+ * Before anything runs in `sim`, its caches get the lines that those of `from` have, a simulation
+ * of the same machine that has run to its end. Nothing else of it is seen.
  *
  * returns  KB_BAD_REQUEST if `sim` has begun, or `from` is of another machine; KB_NO_MEMORY
  */
@@ -919,12 +919,14 @@ typedef struct kb_breakdown_step {
 
 /*
  * Makes a breakdown of `sim`, which has not begun, as an observer of it (kb_sim_observe()). Of
- * transactions, and if it is the only observer, KB_FUSED runs it, with the same sums. `sim`
- * must not be freed before it.
+ * transactions, and if others hear of commands and kernels alone, KB_FUSED runs it, with the same
+ * sums. `sim` must not be freed before it.
  *
  * returns  KB_BAD_REQUEST, KB_NO_MEMORY
  */
 kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *why);
+/* The same for kb_breakdown_path() alone, which takes less: its rows are those of the path. */
+kb_status kb_breakdown_new_path(kb_sim *sim, kb_breakdown **out, kb_error *why);
 void kb_breakdown_free(kb_breakdown *why);
 
 /*

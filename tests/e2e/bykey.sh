@@ -106,6 +106,7 @@ ok "a machine that cannot be has a row that says why"
 for by in key=1 key=nan key=1e9 key=0.5 key= key=2x keys; do
     refused "--by $by" 2 "is not limit, key, or key=F with F above 1 and at most 1000" why one.csv --by $by
 done
+refused "a table of run's" 2 "; of run --breakdown it is all, place, wait, source, target, op, pe, path, step, line or region" why one.csv --by place
 run why one.csv --by key --dry-run --format csv
 equal "--dry-run says how many runs" runs,threads,estimated_s "$(head -1 out)"
 call timeout --preserve-status -s INT 1 "$SIM" why load --pattern uniform --rate 0.9 --txns 400000000 --by key -o interrupted.csv

@@ -181,4 +181,44 @@ wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"
 
+# -- what does not fit, or takes long -----------------------------------------------------------
+
+# layers N SIZE: a graph of N products of SIZE x 64K, 8.59 GB for 64K
+layers()
+{
+    printf '%s\n' 'kernbench_graph: 1' 'ranks: 1' "repeat: {layer: $1}" 'nodes:' '- {begin: layer}' \
+        "- {id: up, op: gemm, m: 1, n: $2, k: 64K, deps: []}" '- {end: layer}' >big.yaml
+}
+
+layers 10 64K
+refused "a graph that is too large" 2 \
+    "needs 85.899 GB of 51.540 a rank, 34.360 too many; what would fit: its layer 5 times, or 1.7 times the memory" llm big.yaml
+layers 6 64K
+refused "once more than fits" 2 "51.540 a rank, 0.000 too many; what would fit: its layer 5 times" llm big.yaml
+layers 5 64K
+run llm big.yaml --tries 1 --quiet --format csv
+equal "as often as fits" "0 5" "$code $(grep ',up,' out | cut -d, -f11)"
+layers 1 1024K
+refused "of which not even one layer fits" 2 "85.901 too many; what would fit: 2.7 times the memory" llm big.yaml
+refused "a model of which not even one request fits" 2 "49.939 too many; what would fit: 2.0 times the memory" \
+    llm llama-3.1-405b --decode 16
+refused "and one of which some do" 2 "largest batch 12032" llm llama-3.2-1b --decode 1024 --batch 100000
+
+run llm llama-3.2-1b --decode 16 --batch 100000 --tries 1 --limit-s 2 --format csv
+[ $code -eq 8 ] && [ "$(wc -l <out)" = 1 ] && says "stopped by --limit-s: 0 of 1 iterations complete" &&
+    says "operations are done; --limit-s ends it with what is complete"
+ok "a batch of 100,000 ends when it must, and says how far it has come"
+
+# -- causes -------------------------------------------------------------------------------------
+
+# causes ARGUMENTS: of the all_reduces of a prefill
+causes()
+{
+    "$SIM" llm llama-3.2-1b --prefill 16 --tries 1 --quiet --format csv "$@" | grep ,all_reduce | cut -d, -f16 | xargs
+}
+
+equal "a collective over links of 8 GB/s is of the link" "link link link" "$(causes --set sip.d2d.bw_gbs=8)"
+equal "over links as fast as its slices, of the memory" "hbm hbm hbm" \
+    "$(causes --set sip.d2d.bw_gbs=128 --set cube.hbm.bw_gbs=4)"
+
 plan

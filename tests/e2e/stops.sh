@@ -94,6 +94,10 @@ ok "under another name it is read"
 interrupt 150 INT "$SIM" $long --format table -o o.table
 [ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c7.slice4 o.table.partial
 ok "the same as a table"
+interrupt 2000 INT "$SIM" llm llama-3.2-1b --batch 1,100000 --decode 16 --tries 1 --quiet --format csv -o o.llm
+[ $code -eq 130 ] && soon && [ ! -e o.llm ] && says " of 2 iterations complete" &&
+    [ "$(grep -c total o.llm.partial)" = "$(sed -n 's/.*interrupted: \([01]\) of.*/\1/p' err)" ]
+ok "llm: iterations that are complete"
 interrupt 150 INT "$SIM" report $long -o o.html
 [ $code -eq 130 ] && [ ! -e o.html ] && grep -q 'interrupted: 1 of 2 points' o.html.partial
 ok "the same as a page"

@@ -208,7 +208,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
-        status = kb_breakdown_new(w.sim, &path, &why);
+        status = kb_breakdown_new_path(w.sim, &path, &why);
     if (!status && how->watch)
         status = kb_sim_observe(
             w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);

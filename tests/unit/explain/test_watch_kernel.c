@@ -1,5 +1,6 @@
 /* test_watch_kernel.c -- what is told of kernels: stages, commands and what their end waited for,
  * also on other PEs, and the critical path, walked back by plain means. */
+#include "support/breakdowns.h"
 #include "support/programs.h"
 #include "support/sums.h"
 
@@ -1303,6 +1304,65 @@ static void commands_and_paths_add_up_whatever_cost_is_left_out(void **state)
     }
 }
 
+/* -- commands beside sums ------------------------------------------------------------------- */
+
+/* What a command was spent for, and where, in any order of its shares. */
+static void put_command(void *arg, const kb_command *c)
+{
+    int64_t fs[64] = {0};
+    uint64_t places = 0;
+
+    for (size_t i = 0; i < c->n_shares; i++) {
+        fs[c->share[i].cause] += c->share[i].sum_fs;
+        places += c->share[i].place * (uint64_t)c->share[i].sum_fs;
+    }
+    fprintf(arg, "%u %u %" PRId64 " %" PRId64 " %" PRIx64 ":", c->id, c->pe, c->call_fs, c->end_fs,
+            places);
+    for (int i = 0; i < 64; i++)
+        if (fs[i])
+            fprintf(arg, " %d %" PRId64, i, fs[i]);
+    fputc('\n', arg);
+}
+
+/* Commands as they end, and the breakdown, of a run by `engine`. */
+static char *commands_beside_sums(struct scenario *s, kb_engine engine)
+{
+    kb_sim *sim = launch_program(s, (kb_options){.engine = engine});
+    char *text = NULL, *sums;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    kb_breakdown *why;
+    kb_launch_result r;
+
+    assert_non_null(f);
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+    assert_int_equal(kb_sim_observe(sim, &(kb_observer){.arg = f, .finish = put_command}, NULL),
+                     KB_OK);
+    run_launched(s, sim, 0, &r);
+    sums = breakdown_text(why);
+    fputs(sums, f);
+    fclose(f);
+    free(sums);
+    kb_sim_free(sim);
+    return text;
+}
+
+/* Who hears of commands alone does not ask for every node. */
+static void commands_beside_sums_are_those_of_both_engines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+        struct scenario s = scenario_of(seed, seed % 2);
+        char *visits = commands_beside_sums(&s, KB_FUSED);
+        char *pieces = commands_beside_sums(&s, KB_HOP);
+
+        assert_same_lines(seed, visits, pieces);
+        free(visits);
+        free(pieces);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1310,6 +1370,7 @@ int main(void)
         cmocka_unit_test(random_kernels_that_talk_spend_theirs_so_too),
         cmocka_unit_test(of_kernels_that_end_together_the_first_has_the_path),
         cmocka_unit_test(commands_and_paths_add_up_whatever_cost_is_left_out),
+        cmocka_unit_test(commands_beside_sums_are_those_of_both_engines),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

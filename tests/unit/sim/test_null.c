@@ -122,6 +122,7 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(2, kb_sim_results, N(0, sim), 0, 0, N(1, &columns));
     REFUSES(2, kb_sim_observe, N(0, sim), N(1, &observer), NULL);
     REFUSES(2, kb_breakdown_new, N(0, sim), N(1, &breakdown), NULL);
+    REFUSES(2, kb_breakdown_new_path, N(0, sim), N(1, &breakdown), NULL);
     REFUSES(2, kb_breakdown_rows, N(0, (kb_breakdown *)room),
             N(1, (void (*)(void *, const kb_breakdown_row *))each_of), NULL);
     REFUSES(2, kb_breakdown_path, N(0, (kb_breakdown *)room),

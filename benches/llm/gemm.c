@@ -1,6 +1,6 @@
 /*
- * gemm.c -- y = x w over the PEs of a rank: each makes its part of y, where the next operation
- * reads it.
+ * gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its part of
+ * y, where the next operation reads it.
  *
  * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
  * columns part c. So the columns of x that a product needs lie in the PEs of its row, and the rows
@@ -8,6 +8,9 @@
  * its own columns of x, so that not all PEs read from one. Weights lie tile by tile, so that a tile
  * of them is one run of bytes. A tile of y is a sum in an accumulator; loads run ahead as far as
  * the TCM has room.
+ *
+ * Of experts each has a w of its own, and its rows are one behind the other in y. In x they are,
+ * too, or they are gathered from wherever they lie in the same row of the grid.
  */
 #include "benches/llm/place.h"
 
@@ -17,32 +20,44 @@ static int64_t w_begin(const struct llm_pe *me, const struct llm_op *op, int64_t
     return share(op->x.cols, i, me->s->p);
 }
 
+/* Rows of the part, which are multiplied by one w. */
+struct rows {
+    int64_t first, n;
+    const int64_t *from; /* rows of x; NULL: the same */
+    uint64_t weight;     /* byte of the room */
+};
+
 /* [dk, n] of w from row k, in the columns of this PE from j on. */
-static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, int64_t k, int64_t dk,
-                         int64_t j, int64_t n)
+static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, uint64_t weight,
+                         int64_t k, int64_t dk, int64_t j, int64_t n)
 {
     int64_t i = part_with(op->x.cols, k, me->s->p), cols = own_part(me, &op->y).cols;
     uint64_t at =
         (uint64_t)((k - w_begin(me, op, i)) * cols + j * dk) * kb_dtype_bytes(op->weight_dtype);
     tl_tensor *w = tl_load(me->tl,
                            room_of(me, (int64_t)i * me->s->q + me->c,
-                                   op->weight + (uint64_t)me->layer * op->weight_bytes + at),
+                                   weight + (uint64_t)me->layer * op->weight_bytes + at),
                            op->weight_dtype, KB_SHAPE(dk, n));
 
     return op->weight_dtype == op->x.dtype ? w : tl_cast(me->tl, w, op->x.dtype);
 }
 
-/* [m, dk] of x from its row i, which PE (r, owner) has in its columns from k on. */
-static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner, int64_t i,
-                         int64_t m, int64_t k, int64_t dk)
+/* [m, dk] of x from row i of the part, which PE (r, owner) has in its columns from k on. */
+static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner,
+                         const int64_t *from, int64_t i, int64_t m, int64_t k, int64_t dk)
 {
     struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
     int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), strides[] = {part.cols * size, size};
+    uint64_t at = room_of(me, (int64_t)me->r * me->s->q + owner,
+                          op->x.at + (uint64_t)((k - part.col) * size));
 
-    return tl_load_strided(me->tl,
-                           room_of(me, (int64_t)me->r * me->s->q + owner,
-                                   op->x.at + (uint64_t)((i * part.cols + k - part.col) * size)),
-                           op->x.dtype, KB_SHAPE(m, dk), strides);
+    if (!from)
+        return tl_load_strided(me->tl, at + (uint64_t)(i * strides[0]), op->x.dtype,
+                               KB_SHAPE(m, dk), strides);
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)m * sizeof *runs);
+    for (int64_t row = 0; row < m; row++)
+        runs[row] = (tl_run){at + (uint64_t)(from[i + row] * strides[0]), (uint64_t)(dk * size)};
+    return tl_load_list(me->tl, runs, (uint32_t)m, op->x.dtype, KB_SHAPE(m, dk));
 }
 
 /* Is it known that another tile is better? What is left of the product is left out. */
@@ -52,8 +67,8 @@ static bool gives_up(const struct llm_pe *me)
            (tl_time(me->tl) - me->start_ns) * 1e6 > (double)me->s->give_up_fs;
 }
 
-static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t m,
-                      int64_t j, int64_t n)
+static void make_tile(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                      int64_t i, int64_t m, int64_t j, int64_t n)
 {
     tl_acc *acc = tl_acc_new(me->tl, KB_F32, m, n);
 
@@ -66,8 +81,8 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t 
             int64_t border = w_begin(me, op, part_with(op->x.cols, k, me->s->p) + 1);
 
             dk = least(op->tile.k, least(part.col + part.cols, border) - k);
-            tl_dot_acc(me->tl, acc, load_x(me, op, owner, i, m, k, dk),
-                       load_w(me, op, k, dk, j, n));
+            tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, i, m, k, dk),
+                       load_w(me, op, rows->weight, k, dk, j, n));
             tl_release(me->tl, mark);
             if (gives_up(me))
                 dk = part.cols, o = me->s->q;
@@ -76,16 +91,30 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, int64_t 
     store_own(me, &op->y, i, m, j, n, tl_acc_store(me->tl, acc, op->y.dtype));
 }
 
-void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+static void make_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows)
 {
-    struct llm_part part = own_part(me, &op->y);
+    int64_t cols = own_part(me, &op->y).cols, end = rows->first + rows->n;
 
-    for (int64_t i = 0; i < part.rows && !gives_up(me); i += op->tile.m)
-        for (int64_t j = 0; j < part.cols && !gives_up(me); j += op->tile.n) {
+    for (int64_t i = rows->first; i < end && !gives_up(me); i += op->tile.m)
+        for (int64_t j = 0; j < cols && !gives_up(me); j += op->tile.n) {
             uint64_t mark = tl_mark(me->tl);
 
-            make_tile(me, op, i, least(op->tile.m, part.rows - i), j,
-                      least(op->tile.n, part.cols - j));
+            make_tile(me, op, rows, i, least(op->tile.m, end - i), j, least(op->tile.n, cols - j));
             tl_release(me->tl, mark);
         }
+}
+
+void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+{
+    if (op->experts == 0) {
+        make_rows(me, op, &(struct rows){0, own_part(me, &op->y).rows, NULL, op->weight});
+        return;
+    }
+    struct llm_rows all = llm_rows_here(me, op);
+    if (op->gathers)
+        llm_read_choices(me, op);
+    for (int64_t e = 0; e < all.experts; e++)
+        make_rows(me, op,
+                  &(struct rows){all.first[e], all.first[e + 1] - all.first[e], all.from,
+                                 op->weight + (uint64_t)e * op->expert_bytes});
 }

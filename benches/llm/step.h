@@ -2,6 +2,7 @@
  */
 #ifndef STEP_H
 #define STEP_H
+#include "benches/llm/route.h"
 #include "kernbench.h"
 
 enum llm_kind {
@@ -18,6 +19,10 @@ enum llm_kind {
     LLM_ALL_REDUCE,
     LLM_TOPK, /* the largest of the own columns */
     LLM_ALL_GATHER,
+    LLM_ROUTE,    /* the experts of each token, and its shares of them */
+    LLM_DISPATCH, /* rows of tokens to the ranks of their experts */
+    LLM_COLLECT,  /* and back */
+    LLM_COMBINE,  /* the sum of a token's experts, by its shares */
 };
 
 /*
@@ -28,6 +33,7 @@ struct llm_matrix {
     int64_t rows, cols, unit;
     uint64_t at;
     kb_dtype dtype;
+    int64_t each; /* rows of a token, which stay in one PE; 0: one */
 };
 
 /* Rows, columns and depth of the products that a GEMM is made of. */
@@ -46,6 +52,12 @@ struct llm_op {
     int64_t heads, kv_heads, dim; /* of a rank: attention, rope */
     int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
     int64_t bytes;                /* of a collective: the array of a rank */
+    /* Operations on rows of experts; 0 experts: another one. */
+    int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
+    bool gathers;                /* x has tokens, or what came of them, in another order */
+    uint64_t expert_bytes;       /* of one, in a PE */
+    uint64_t routes;             /* byte of the room: what LLM_ROUTE has written */
+    const struct llm_routing *routing;
 };
 
 /* What the kernel is given. */

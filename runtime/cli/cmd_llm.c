@@ -14,6 +14,7 @@
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_rows.h"
+#include "cli/llm/routing.h"
 #include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct llm {
     struct shape shape; /* of all iterations, except batch, q and kv */
     struct list tps, decodes, batches;
     struct searched known;
+    struct routes routes;
     struct llm_rows rows;
     bool too_large;                 /* the last batch */
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
@@ -108,6 +110,24 @@ static enum exit_code check_grid(const struct llm *l, const struct shape *s)
                    l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
 }
 
+/* Which experts the tokens go to, if there are any. */
+static enum exit_code route(struct llm *l, const struct shape *s, struct graph *g)
+{
+    const struct llm_routing *routing = NULL;
+    const struct model *m = &l->model;
+
+    if (l->given || m->experts == 0)
+        return EXIT_OK;
+    enum exit_code code = routes_of(l->cli, &l->routes,
+                                    &(struct route_extents){.tokens = s->batch * s->q,
+                                                            .experts = m->experts,
+                                                            .chosen = m->chosen,
+                                                            .layers = g->layers},
+                                    &routing);
+    graph_route(g, routing);
+    return code;
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
@@ -120,7 +140,9 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (code)
         return code;
     unit_bytes(l, s, &g);
-    code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
+    code = route(l, s, &g);
+    if (!code)
+        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (!code)
@@ -260,8 +282,11 @@ static enum exit_code read_shape(struct llm *l)
     if (o->chunk > 0 && o->decode && o->prefill == 0)
         return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
     *s = (struct shape){.page = (int64_t)o->page};
-    s->weights = s->act = s->kv_dtype = l->model.dtype;
+    s->weights = l->model.weights;
+    s->head_weights = s->act = s->kv_dtype = l->model.dtype;
+    s->ep = o->ep > 0 ? (int64_t)o->ep : 1;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
+        (code = dtype_of(l->cli, "weights", o->weights, &s->head_weights)) ||
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
@@ -281,7 +306,23 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
     if (graph_refuse(&l->model, (int64_t)tp, why))
         return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
                        (unsigned long long)tp, why);
+    if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, l->shape.ep, why))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
+                       l->model.name, (long long)l->shape.ep, (long long)l->model.experts,
+                       (unsigned long long)tp, why);
     return EXIT_OK;
+}
+
+/* Options of experts, of a model that has some. */
+static enum exit_code read_experts(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (l->model.experts == 0 && (o->ep > 0 || o->routing))
+        return cmd_say(l->cli, EXIT_USAGE, "--%s is of experts, and %s has none",
+                       o->ep > 0 ? "ep" : "routing", l->model.name);
+    return routes_read(l->cli, o->routing, &l->routes);
 }
 
 static enum exit_code read_list(const struct llm *l, const char *option, const char *text,
@@ -428,6 +469,8 @@ static enum exit_code run_model(struct llm *l)
     enum exit_code code = read_shape(l);
 
     if (!code)
+        code = read_experts(l);
+    if (!code)
         code = read_lists(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
@@ -453,6 +496,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     list_free(&l->batches);
     chip_free(&l->chip);
     searched_free(&l->known);
+    routes_free(&l->routes);
     llm_rows_free(&l->rows);
     return code;
 }

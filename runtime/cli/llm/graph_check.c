@@ -35,6 +35,10 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_TOPK:
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
+    case LLM_ROUTE:
+    case LLM_DISPATCH:
+    case LLM_COLLECT:
+    case LLM_COMBINE:
         return NULL;
     }
     return NULL;

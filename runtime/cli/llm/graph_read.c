@@ -92,7 +92,7 @@ static struct written *find_written(struct reader *r, const char *name)
 /* The number of a name that is new: that of the graph of a model, or the next one behind these. */
 static uint64_t number_of(struct reader *r, const char *name)
 {
-    uint64_t number = graph_matrix_number(name), next = 16;
+    uint64_t number = graph_matrix_number(name), next = GRAPH_NAMED;
 
     for (size_t i = 0; i < r->n_written; i++)
         if (r->written[i].matrix.at >= next)
@@ -122,8 +122,8 @@ static struct written *matrix_of(struct reader *r, const yaml_node_t *node, cons
 
     if (w)
         return w;
-    if (r->n_written == GRAPH_MATRICES - 16) {
-        yaml_bad(&r->yaml, node, "more than %d matrices", GRAPH_MATRICES - 16);
+    if (r->n_written == GRAPH_MATRICES - GRAPH_NAMED) {
+        yaml_bad(&r->yaml, node, "more than %d matrices", GRAPH_MATRICES - GRAPH_NAMED);
         return NULL;
     }
     uint64_t number = number_of(r, name);
@@ -255,11 +255,11 @@ static struct llm_matrix rows_of(struct reader *r, const yaml_node_t *node)
 static void read_gemm(struct reader *r, const yaml_node_t *node, struct llm_op *op)
 {
     kb_dtype a = dtype(r, node, "a", KB_BF16);
-    struct llm_matrix x = {count(r, node, "m", 1), count(r, node, "k", 1), 1, 0, a};
+    struct llm_matrix x = {count(r, node, "m", 1), count(r, node, "k", 1), 1, 0, a, 0};
 
     op->x = read_as(r, node, "x", x);
     op->y = (struct llm_matrix){x.rows, count(r, node, "n", 1), count(r, node, "unit", 1), 0,
-                                dtype(r, node, "out", a)};
+                                dtype(r, node, "out", a), 0};
     op->weight_dtype = dtype(r, node, "b", a);
     if (op->y.cols % op->y.unit)
         yaml_bad(&r->yaml, node, "unit must divide n");
@@ -286,7 +286,7 @@ static void read_heads(struct reader *r, const yaml_node_t *node, struct llm_op 
     }
     op->x = read_as(
         r, node, "x",
-        (struct llm_matrix){op->batch * op->q, (op->heads + 2 * op->kv_heads) * op->dim, 1, 0, a});
+        (struct llm_matrix){op->batch * op->q, (op->heads + 2 * op->kv_heads) * op->dim, 1, 0, a, 0});
     op->y = op->x;
     if (op->kind == LLM_ATTENTION)
         op->y.cols = op->heads * op->dim;
@@ -350,7 +350,7 @@ static void read_kind(struct reader *r, const yaml_node_t *node, struct llm_op *
     switch (op->kind) {
     case LLM_EMBED:
         op->y = rows_of(r, node);
-        op->x = (struct llm_matrix){op->y.rows, count(r, node, "table", 1), 1, 0, op->y.dtype};
+        op->x = (struct llm_matrix){op->y.rows, count(r, node, "table", 1), 1, 0, op->y.dtype, 0};
         break;
     case LLM_GEMM:
         read_gemm(r, node, op);
@@ -373,9 +373,14 @@ static void read_kind(struct reader *r, const yaml_node_t *node, struct llm_op *
         op->x = read_as(r, node, "x", op->y);
         op->z = read_as(r, node, "z", op->y);
         break;
+    case LLM_ROUTE:
+    case LLM_DISPATCH:
+    case LLM_COLLECT:
+    case LLM_COMBINE:
+        break;
     case LLM_TOPK:
         op->x = read_as(r, node, "x", rows_of(r, node));
-        op->y = (struct llm_matrix){op->x.rows, 1, 1, 0, KB_I64};
+        op->y = (struct llm_matrix){op->x.rows, 1, 1, 0, KB_I64, 0};
         break;
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:

@@ -124,6 +124,11 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
     case LLM_ADD:
         put_rows(s, "add", &op->y);
         break;
+    case LLM_ROUTE:
+    case LLM_DISPATCH:
+    case LLM_COLLECT:
+    case LLM_COMBINE:
+        break;
     case LLM_TOPK:
         put_rows(s, "topk", &op->x);
         break;

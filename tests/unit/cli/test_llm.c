@@ -352,8 +352,8 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
 
     assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
     g.op[0] = (struct llm_op){.kind = LLM_GEMM,
-                              .x = {s.batch, any(r, 16, 700), 1, 1, KB_BF16},
-                              .y = {s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16},
+                              .x = {s.batch, any(r, 16, 700), 1, 1, KB_BF16, 0},
+                              .y = {s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16, 0},
                               .weight_dtype = KB_BF16,
                               .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)}};
     grid_of(&chip, s.batch, &p, &q);

@@ -46,6 +46,11 @@ void flow_gemm(struct flow *f, const char *id, struct llm_matrix x, struct llm_m
     op->weight_dtype = f->s->weights;
 }
 
+kb_dtype flow_plain_weights(const struct flow *f)
+{
+    return f->s->head_weights == KB_DEFAULT ? f->s->weights : f->s->head_weights;
+}
+
 void flow_rows(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
                struct llm_matrix y)
 {
@@ -158,7 +163,7 @@ static void head(struct flow *f)
     f->g->op[f->g->n - 1].y = last;
     flow_gemm(f, "head", last, logits);
     f->g->op[f->g->n - 1].is_layer = false;
-    f->g->op[f->g->n - 1].weight_dtype = f->s->head_weights;
+    f->g->op[f->g->n - 1].weight_dtype = flow_plain_weights(f);
     flow_rows(f, "topk", LLM_TOPK, logits, best);
     f->g->op[f->g->n - 1].is_layer = false;
     struct llm_op *op = add(f->g, "all_gather", LLM_ALL_GATHER, false);

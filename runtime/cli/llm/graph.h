@@ -38,7 +38,8 @@ struct shape {
     int64_t ep;               /* ranks among which experts are divided; 0: 1 */
     int64_t page;
     bool has_more; /* of its prompts is to come: no head */
-    kb_dtype weights, head_weights, act, kv_dtype;
+    kb_dtype weights, act, kv_dtype;
+    kb_dtype head_weights; /* of the head and of gates; KB_DEFAULT: as weights */
 };
 
 struct graph {

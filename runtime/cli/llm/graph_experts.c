@@ -43,7 +43,7 @@ static void route(struct flow *f)
 
     scores.at = GRAPH_SCORES;
     flow_gemm(f, "gate", f->normed, scores);
-    f->g->op[f->g->n - 1].weight_dtype = f->s->head_weights;
+    f->g->op[f->g->n - 1].weight_dtype = flow_plain_weights(f);
     flow_rows(f, "route", LLM_ROUTE, scores, routes); /* routes.cols: of a PE: graph_place() */
     of_experts(f);
 }

@@ -17,6 +17,9 @@ void flow_norm(struct flow *f, const char *id, bool is_layer, bool has_z);
 void flow_gemm(struct flow *f, const char *id, struct llm_matrix x, struct llm_matrix y);
 void flow_rows(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
                struct llm_matrix y);
+/* The type of weights that no quantization changes. */
+kb_dtype flow_plain_weights(const struct flow *f);
+
 /* An operation on heads. */
 void flow_heads(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
                 struct llm_matrix y);

@@ -116,6 +116,14 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     const struct llm_routing *routing = NULL;
     const struct model *m = &l->model;
 
+    if (l->given && l->given->rows)
+        routing = routes_of_rows(&l->routes,
+                                 &(struct route_extents){.tokens = l->given->tokens,
+                                                         .experts = l->given->experts,
+                                                         .chosen = l->given->chosen},
+                                 l->given->rows);
+    if (routing)
+        graph_route(g, routing);
     if (l->given || m->experts == 0)
         return EXIT_OK;
     enum exit_code code = routes_of(l->cli, &l->routes,
@@ -415,7 +423,16 @@ static enum exit_code write_graph(struct llm *l)
     s = shape_of(&s, &p);
     s.tp = (int64_t)l->tps.value[0];
     s.batch = (int64_t)l->batches.value[0];
+    if (s.ep > 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph: what ranks with --ep exchange has no node");
+    if (l->routes.how != ROUTE_EVEN)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--graph: layers are not alike with --routing %s, and a graph repeats one",
+                       o->routing);
     make_graph(l, &s, &g);
+    enum exit_code code = route(l, &s, &g);
+    if (code)
+        return code;
     return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 
@@ -423,15 +440,15 @@ static enum exit_code write_graph(struct llm *l)
 static enum exit_code refuse_options(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph};
-    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph"};
+    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph, o->routing};
+    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph", "routing"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i])
             return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
-    if (o->prefill || o->tokens || o->chunk || o->dry_run || strcmp(o->batch, "1") != 0)
+    if (o->prefill || o->tokens || o->chunk || o->ep || o->dry_run || strcmp(o->batch, "1") != 0)
         return cmd_say(cli, EXIT_USAGE,
-                       "--prefill, --tokens, --chunk, --batch and --dry-run are of models");
+                       "--prefill, --tokens, --chunk, --ep, --batch and --dry-run are of models");
     return EXIT_OK;
 }
 
@@ -458,7 +475,7 @@ static enum exit_code run_given(struct llm *l)
         llm_rows_total(&l->rows, s, s->kv, s->q == 1 ? 0 : fs, s->q == 1 ? fs : 0);
         code = llm_rows_print(l->cli, &l->rows);
     }
-    free(f);
+    graph_file_free(f);
     return code;
 }
 

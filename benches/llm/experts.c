@@ -69,7 +69,7 @@ static struct slots slots_here(const struct llm_pe *me, const struct llm_op *op)
 
     for (int64_t i = 0; i < ep; i++) {
         to[i] = llm_own_begin(tokens, i + 1, ep);
-        llm_sort_slots(r, me->layer, token + owned_from(&s, i), token + to[i],
+        llm_sort_slots(r, me->layer + op->from_layer, token + owned_from(&s, i), token + to[i],
                        slot + owned_from(&s, i) * r->chosen, first + i * (r->experts + 1));
     }
     s.cap = most_between(&s);
@@ -79,7 +79,7 @@ static struct slots slots_here(const struct llm_pe *me, const struct llm_op *op)
 /* The place of the rank among those that share experts. */
 static int64_t rank_here(const struct llm_pe *me, const struct llm_op *op)
 {
-    return me->rank % op->ep;
+    return (me->rank + op->from_rank) % op->ep;
 }
 
 struct llm_rows llm_rows_here(const struct llm_pe *me, const struct llm_op *op)
@@ -197,7 +197,7 @@ static void fill_part(const struct llm_pe *me, const struct llm_op *op, int64_t 
 static kb_group sharers(const struct llm_pe *me, const struct llm_op *op)
 {
     uint32_t *pes = tl_alloc_host(me->tl, (size_t)op->ep * sizeof *pes);
-    int64_t first = me->rank - rank_here(me, op);
+    int64_t first = me->rank - me->rank % op->ep;
 
     for (int64_t i = 0; i < op->ep; i++)
         pes[i] = me->s->pe_of[(first + i) * me->s->pes + me->index];

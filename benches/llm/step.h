@@ -58,6 +58,7 @@ struct llm_op {
     uint64_t expert_bytes;       /* of one, in a PE */
     uint64_t routes;             /* byte of the room: what LLM_ROUTE has written */
     const struct llm_routing *routing;
+    int64_t from_rank, from_layer; /* what rank 0 and layer 0 do is what these do */
 };
 
 /* What the kernel is given. */

@@ -59,8 +59,8 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
 /* Which experts tokens go to: all operations on rows of experts are given it. */
 void graph_route(struct graph *g, const struct llm_routing *routing);
 
-/* What an operation computes, reads and writes in a rank; of experts in rank 0 and the first layer.
- */
+/* What an operation computes, reads and writes in a rank; of experts in the rank
+ * that has most rows, in the first layer. */
 uint64_t op_flops(const struct llm_op *op);
 uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s);
 uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s);

@@ -1,18 +1,34 @@
 /* graph_work.c -- what an operation computes, reads, writes and sends in a rank. */
 #include "cli/llm/graph.h"
 
-/* Rows that go to the experts of rank 0. */
-static int64_t expert_rows(const struct llm_op *op)
+/* The first expert of the rank that has most rows; *rows: how many. */
+static int64_t busiest(const struct llm_op *op, int64_t *rows)
 {
-    return llm_slots_of(op->routing, 0, 0, op->experts / op->ep);
+    int64_t own = op->experts / op->ep, first = 0;
+
+    *rows = 0;
+    for (int64_t e = 0, n; e < op->experts; e += own)
+        if ((n = llm_slots_of(op->routing, 0, e, own)) > *rows) {
+            *rows = n;
+            first = e;
+        }
+    return first;
 }
 
-/* Experts of rank 0 that any row goes to: the matrices of others are not read. */
+static int64_t expert_rows(const struct llm_op *op)
+{
+    int64_t rows;
+
+    busiest(op, &rows);
+    return rows;
+}
+
+/* Its experts that any row goes to: the matrices of others are not read. */
 static int64_t experts_read(const struct llm_op *op)
 {
-    int64_t n = 0;
+    int64_t n = 0, rows, first = busiest(op, &rows);
 
-    for (int64_t e = 0; e < op->experts / op->ep; e++)
+    for (int64_t e = first; e < first + op->experts / op->ep; e++)
         n += llm_slots_of(op->routing, 0, e, 1) > 0;
     return n;
 }

@@ -59,25 +59,27 @@ static size_t join_crowds(struct crowd *crowd, size_t n)
 
     qsort(crowd, n, sizeof *crowd, by_rows);
     for (size_t i = 0; i < n; i++)
-        if (joined > 0 && crowd[joined - 1].rows >= crowd[i].rows)
+        if (joined > 0 && crowd[joined - 1].rows <= crowd[i].rows)
             crowd[joined - 1].experts += crowd[i].experts;
         else
             crowd[joined++] = crowd[i];
     return joined;
 }
 
-/* Rows of the experts of rank 0 that the first row of the grid has, in the first layer. */
+/* Rows of the experts of a rank that the first row of the grid has, in a layer. */
 static struct crowd *crowds_of(const struct llm_op *op, uint32_t p, size_t *n)
 {
     const struct llm_routing *r = op->routing;
     int64_t slots = r->tokens / p * r->chosen, own = r->experts / op->ep;
+    int64_t first = op->from_rank * own;
+    const uint16_t *expert = r->expert + (size_t)op->from_layer * r->stride;
     struct crowd *crowd = memory_new((size_t)own, sizeof *crowd);
 
     for (int64_t e = 0; e < own; e++)
         crowd[e].experts = 1;
     for (int64_t s = 0; s < slots; s++)
-        if (r->expert[s] < own)
-            crowd[r->expert[s]].rows++;
+        if (expert[s] >= first && expert[s] < first + own)
+            crowd[expert[s] - first].rows++;
     *n = join_crowds(crowd, (size_t)own);
     return crowd;
 }
@@ -248,6 +250,36 @@ static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint3
     return count;
 }
 
+/* The rank and the layer in which an expert has the most rows: a tile that is good there is not bad
+ * where there are less, but one for few rows loads weights again and again for many. */
+static void look_at_fullest(struct llm_op *op, int64_t layers)
+{
+    const struct llm_routing *r = op->routing;
+    int64_t own = r->experts / op->ep, most = 0, n;
+
+    for (int64_t l = 0; l < (r->stride > 0 ? layers : 1); l++)
+        for (int64_t e = 0; e < r->experts; e++)
+            if ((n = llm_slots_of(r, l, e, 1)) > most) {
+                most = n;
+                op->from_layer = l;
+                op->from_rank = e / own;
+            }
+}
+
+/* The least bound of any rank in the first layer: the operation takes no less than that rank does
+ * that begins last. */
+static int64_t bound_of_first_fs(const struct chip *c, const struct llm_op *op, uint32_t p,
+                                 uint32_t q)
+{
+    struct llm_op at = *op;
+    double least_ns = INFINITY;
+
+    at.from_layer = 0;
+    for (at.from_rank = 0; at.from_rank < (op->ep > 1 ? op->ep : 1); at.from_rank++)
+        least_ns = fmin(least_ns, search_bound_ns(c, &at, p, q));
+    return (int64_t)(least_ns * 1e6);
+}
+
 /* The operation alone, from 0, on one rank. One that takes longer than `best_fs` is not simulated
  * to its end, and *fs is any time that is longer. */
 static enum exit_code try_tile(const struct cli *cli, const struct chip *c, const struct graph *g,
@@ -303,7 +335,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
     op->tile = all[best].tile;
     found->best = op->tile;
     found->best_fs = best_fs;
-    found->bound_fs = (int64_t)(all[best].bound_ns * 1e6);
+    found->bound_fs = bound_of_first_fs(c, op, p, q);
     found->proven = !(left_ns * 1e6 < (double)best_fs);
     found->within =
         left_ns > 0 ? (int64_t)ceil(1000 * ((double)best_fs / (left_ns * 1e6) - 1)) : -1;
@@ -330,7 +362,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
     }
     op->tile = e->tile;
     code = try_tile(cli, c, g, s, op, 0, &found->given_fs);
-    found->bound_fs = (int64_t)(search_bound_ns(c, op, p, q) * 1e6);
+    found->bound_fs = bound_of_first_fs(c, op, p, q);
     return code;
 }
 
@@ -397,9 +429,12 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
             found[i] = before->found;
             continue;
         }
+        if (op->experts > 0)
+            look_at_fullest(op, g->layers);
         code = search(cli, c, g, s, tries, op, &found[i]);
         if (!code)
             code = take_given(cli, c, g, s, known->map, op, &found[i]);
+        op->from_rank = op->from_layer = 0;
         keep(known, &(struct searched_product){*op, p, q, found[i]});
     }
     return code;

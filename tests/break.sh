@@ -783,7 +783,20 @@ break_it 'llm: the tile of a map is not taken' runtime/cli/llm/search.c 's/op->t
 break_it 'llm: a proof ends after as many tries as a search' runtime/cli/cmd_llm.c 's/o->prove \? UINT64_MAX : o->tries/o->tries/'
 break_it 'llm: a list of ranks is the first of them' runtime/cli/cmd_llm.c 's/l->tps\.value\[i \/ l->batches\.n\]/l->tps.value[0]/'
 break_it 'llm: a graph loses what stays together' runtime/cli/llm/graph_write.c 's/op->y\.unit > 1/0/'
-break_it 'llm: a graph takes matrices that do not fit' runtime/cli/llm/graph_read.c 's/if \(!is_as\(as, from\)\)/if (0)/'
+break_it 'llm: a graph takes matrices that do not fit' runtime/cli/llm/graph_values.c 's/if \(!is_as\(as, from\)\)/if (0)/'
+break_it 'llm: experts: a product is found in the row of the first' benches/llm/experts.c 's/rank \* s->cap \+ i - first;/rank * s->cap;/'
+break_it 'llm: experts: tokens of other ranks are not cleared' benches/llm/experts.c 's/clear_rows\(me, op, 0, from\);//'
+break_it 'llm: experts: shares are scores' benches/llm/experts.c 's/tl_softmax\(me->tl, tl_cast\(me->tl, best, KB_F32\), -1\)/tl_cast(me->tl, best, KB_F32)/'
+break_it 'llm: experts: groups of ranks are not neighbours' benches/llm/experts.c 's/\(me->rank \+ op->from_rank\) % op->ep/(me->rank + op->from_rank) \/ op->ep/'
+break_it 'llm: experts: ranks leap over an exchange' benches/llm/place.h 's/ \|\| op->kind == LLM_DISPATCH \|\|\s*op->kind == LLM_COLLECT//'
+break_it 'llm: experts: a bound counts those without rows' runtime/cli/llm/search.c 's/rows <= crowd\[i\]/rows >= crowd[i]/'
+break_it 'llm: experts: matrices of experts without rows are read' runtime/cli/llm/graph_work.c 's/n \+= llm_slots_of\(op->routing, 0, e, 1\) > 0/n++/'
+break_it 'llm: experts: the room is that of one' runtime/cli/llm/graph.c 's/op->weight_bytes \*= \(uint64_t\)\(op->experts \/ op->ep\)/op->weight_bytes *= 1/'
+break_it 'llm: experts: all layers are taken for alike' runtime/cli/llm/run.c 's/g->op\[i\]\.routing->stride > 0/0/'
+break_it 'llm: experts: an expert that all must take may be forgotten' runtime/cli/llm/routing.c 's/left == x->tokens - done \+ 1 \? INT64_MAX : //'
+break_it 'llm: experts: a token draws one twice' runtime/cli/llm/routing.c 's/while \(has\(expert \+ t \* x->chosen, i, e\)\)/while (0)/'
+break_it 'llm: experts: active parameters are those of all' runtime/cli/llm/model.c 's/\(m->experts - m->chosen\) \* expert_parameters/0 * expert_parameters/'
+break_it 'llm: experts: a graph gathers from rows of experts' runtime/cli/llm/graph_nodes.c 's/!from \|\| from->each == 0/true/'
 break_it 'llm: a graph tells all its mistakes' runtime/cli/llm/yaml_read.c 's/SHOWN = 20/SHOWN = 200/'
 break_it 'an idle kernel goes on at once' runtime/kernels/tl_program.c 's/kernel_pay\(tl, 0, fs\)/kernel_pay(tl, 0, fs \/ 2)/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
@@ -1136,7 +1149,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

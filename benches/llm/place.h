@@ -141,7 +141,11 @@ void llm_end(const struct llm_pe *me, size_t done);
 size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
 
 /* What follows has an order of its own, or no more. */
-void llm_in_order(const struct llm_pe *me, bool on);
+static inline void llm_in_order(const struct llm_pe *me, bool on)
+{
+    tl_wait_all(me->tl);
+    tl_async(me->tl, !on);
+}
 
 /* Rows of experts that this rank has in its row of the grid, one expert behind the other. */
 struct llm_rows {

@@ -156,12 +156,6 @@ static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t co
     }
 }
 
-void llm_in_order(const struct llm_pe *me, bool on)
-{
-    tl_wait_all(me->tl);
-    tl_async(me->tl, !on);
-}
-
 static void norm(const struct llm_pe *me, const struct llm_op *op)
 {
     if (me->s->q > 1) {

@@ -308,6 +308,10 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
 {
     char why[256];
 
+    if (model_has_latent(&l->model))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: latent attention (kv_lora_rank) is not simulated; --dry-run counts it",
+                       l->model.name);
     if (tp > l->chip.units)
         return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
                        (unsigned long long)tp, l->chip.units, l->chip.unit);

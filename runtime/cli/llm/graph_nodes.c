@@ -118,6 +118,9 @@ static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct
     int64_t sum = read_rows(r, node), each = graph_count(r, node, "each", 1);
     const struct llm_matrix *from = graph_read_x(r, node);
 
+    op->y =
+        (struct llm_matrix){sum, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
+                            0,   graph_dtype(r, node, "out", a), each};
     if (sum == 0 || !check_rows(r, node, sum, each))
         return;
     set_experts(r, op);
@@ -125,9 +128,6 @@ static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct
     op->x = graph_read_as(r, node, "x",
                           (struct llm_matrix){op->gathers ? sum / each : sum,
                                               graph_count(r, node, "k", 1), 1, 0, a, 0});
-    op->y =
-        (struct llm_matrix){sum, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
-                            0,   graph_dtype(r, node, "out", a), each};
     op->weight_dtype = graph_dtype(r, node, "b", a);
     if (op->y.cols % op->y.unit)
         yaml_bad(&r->yaml, node, "unit must divide n");
@@ -143,9 +143,11 @@ static void read_combine(struct graph_reader *r, const yaml_node_t *node, struct
     if (op->has_z)
         op->z = graph_read_as(r, node, "z", op->y);
     x.each = graph_count(r, node, "each", 1);
-    x.rows *= x.each;
-    if (!from || from->each != x.each)
+    if (!from || from->each != x.each) {
         yaml_bad(&r->yaml, node, "x must be what a grouped_gemm of as many rows each has written");
+        return;
+    }
+    x.rows *= x.each;
     op->x = graph_read_as(r, node, "x", x);
     set_experts(r, op);
 }

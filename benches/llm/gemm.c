@@ -14,29 +14,32 @@
  */
 #include "benches/llm/place.h"
 
-/* Rows of w that PE (i, c) has. */
-static int64_t w_begin(const struct llm_pe *me, const struct llm_op *op, int64_t i)
-{
-    return share(op->x.cols, i, me->s->p);
-}
-
-/* Rows of the part, which are multiplied by one w. */
+/* Rows of the part, and columns of it, which are multiplied by one w. */
 struct rows {
     int64_t first, n;
     const int64_t *from; /* rows of x; NULL: the same */
     uint64_t weight;     /* byte of the room */
+    int64_t col, cols;   /* of the own ones of y */
+    int64_t k, depth;    /* columns of x */
 };
 
+/* Rows of w that PE (i, c) has. */
+static int64_t w_begin(const struct llm_pe *me, const struct rows *rows, int64_t i)
+{
+    return share(rows->depth, i, me->s->p);
+}
+
 /* [dk, n] of w from row k, in the columns of this PE from j on. */
-static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, uint64_t weight,
+static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
                          int64_t k, int64_t dk, int64_t j, int64_t n)
 {
-    int64_t i = part_with(op->x.cols, k, me->s->p), cols = own_part(me, &op->y).cols;
-    uint64_t at =
-        (uint64_t)((k - w_begin(me, op, i)) * cols + j * dk) * kb_dtype_bytes(op->weight_dtype);
+    int64_t i = part_with(rows->depth, k, me->s->p), begin = w_begin(me, rows, i);
+    int64_t before = rows->col * (w_begin(me, rows, i + 1) - begin); /* matrices of other columns */
+    uint64_t at = (uint64_t)(before + (k - begin) * rows->cols + (j - rows->col) * dk) *
+                  kb_dtype_bytes(op->weight_dtype);
     tl_tensor *w = tl_load(me->tl,
                            room_of(me, (int64_t)i * me->s->q + me->c,
-                                   weight + (uint64_t)me->layer * op->weight_bytes + at),
+                                   rows->weight + (uint64_t)me->layer * op->weight_bytes + at),
                            op->weight_dtype, KB_SHAPE(dk, n));
 
     return op->weight_dtype == op->x.dtype ? w : tl_cast(me->tl, w, op->x.dtype);
@@ -76,13 +79,16 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, const st
         int64_t owner = (me->c + o) % me->s->q;
         struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
 
-        for (int64_t k = part.col, dk; k < part.col + part.cols; k += dk) {
-            uint64_t mark = tl_mark(me->tl);
-            int64_t border = w_begin(me, op, part_with(op->x.cols, k, me->s->p) + 1);
+        int64_t end = least(part.col + part.cols, rows->k + rows->depth);
 
-            dk = least(op->tile.k, least(part.col + part.cols, border) - k);
+        for (int64_t k = part.col > rows->k ? part.col : rows->k, dk; k < end; k += dk) {
+            uint64_t mark = tl_mark(me->tl);
+            int64_t i_of_w = part_with(rows->depth, k - rows->k, me->s->p);
+            int64_t border = rows->k + w_begin(me, rows, i_of_w + 1);
+
+            dk = least(op->tile.k, least(end, border) - k);
             tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, i, m, k, dk),
-                       load_w(me, op, rows->weight, k, dk, j, n));
+                       load_w(me, op, rows, k - rows->k, dk, j, n));
             tl_release(me->tl, mark);
             if (gives_up(me))
                 dk = part.cols, o = me->s->q;
@@ -93,28 +99,64 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, const st
 
 static void make_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows)
 {
-    int64_t cols = own_part(me, &op->y).cols, end = rows->first + rows->n;
+    int64_t end = rows->first + rows->n, to = rows->col + rows->cols;
 
     for (int64_t i = rows->first; i < end && !gives_up(me); i += op->tile.m)
-        for (int64_t j = 0; j < cols && !gives_up(me); j += op->tile.n) {
+        for (int64_t j = rows->col; j < to && !gives_up(me); j += op->tile.n) {
             uint64_t mark = tl_mark(me->tl);
 
-            make_tile(me, op, rows, i, least(op->tile.m, end - i), j, least(op->tile.n, cols - j));
+            make_tile(me, op, rows, i, least(op->tile.m, end - i), j, least(op->tile.n, to - j));
             tl_release(me->tl, mark);
         }
 }
 
-void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+/* Each head's columns of y are `depth` of its columns of x by a w of its own. */
+static void make_heads(const struct llm_pe *me, const struct llm_op *op)
 {
-    if (op->experts == 0) {
-        make_rows(me, op, &(struct rows){0, own_part(me, &op->y).rows, NULL, op->weight});
-        return;
+    struct llm_part part = own_part(me, &op->y);
+    int64_t n = op->y.cols / op->heads, end = part.col + part.cols;
+
+    for (int64_t col = part.col, to; col < end; col = to) {
+        int64_t head = col / n;
+
+        to = least((head + 1) * n, end);
+        make_rows(me, op,
+                  &(struct rows){.n = part.rows,
+                                 .weight = op->weight,
+                                 .col = col - part.col,
+                                 .cols = to - col,
+                                 .k = head * (op->x.cols / op->heads),
+                                 .depth = op->depth});
     }
+}
+
+static void make_experts(const struct llm_pe *me, const struct llm_op *op)
+{
     struct llm_rows all = llm_rows_here(me, op);
+
     if (op->gathers)
         llm_read_choices(me, op);
     for (int64_t e = 0; e < all.experts; e++)
         make_rows(me, op,
-                  &(struct rows){all.first[e], all.first[e + 1] - all.first[e], all.from,
-                                 op->weight + (uint64_t)e * op->expert_bytes});
+                  &(struct rows){.first = all.first[e],
+                                 .n = all.first[e + 1] - all.first[e],
+                                 .from = all.from,
+                                 .weight = op->weight + (uint64_t)e * op->expert_bytes,
+                                 .cols = own_part(me, &op->y).cols,
+                                 .depth = op->x.cols});
+}
+
+void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part part = own_part(me, &op->y);
+
+    if (op->experts > 0)
+        make_experts(me, op);
+    else if (op->heads > 0)
+        make_heads(me, op);
+    else
+        make_rows(
+            me, op,
+            &(struct rows){
+                .n = part.rows, .weight = op->weight, .cols = part.cols, .depth = op->x.cols});
 }

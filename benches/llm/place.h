@@ -160,6 +160,15 @@ void llm_dispatch(const struct llm_pe *me, const struct llm_op *op);
 void llm_collect(const struct llm_pe *me, const struct llm_op *op);
 void llm_combine(const struct llm_pe *me, const struct llm_op *op);
 
+void llm_q_rope(const struct llm_pe *me, const struct llm_op *op);
+void llm_latent(const struct llm_pe *me, const struct llm_op *op);
+
+/* q of all heads, a head a row, of `rows` tokens: what was absorbed, then what was turned. */
+tl_tensor *llm_load_q(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t rows);
+
+/* The address of a page of a unit. */
+uint64_t llm_page(const struct llm_pe *me, const struct llm_op *op, int64_t unit, int64_t page);
+
 /* Reads the numbers of the experts of the tokens in its row of the grid. */
 void llm_read_choices(const struct llm_pe *me, const struct llm_op *op);
 

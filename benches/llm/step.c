@@ -287,6 +287,12 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     case LLM_COMBINE:
         llm_combine(me, op);
         break;
+    case LLM_Q_ROPE:
+        llm_q_rope(me, op);
+        break;
+    case LLM_LATENT:
+        llm_latent(me, op);
+        break;
     }
 }
 

@@ -23,6 +23,8 @@ enum llm_kind {
     LLM_DISPATCH, /* rows of tokens to the ranks of their experts */
     LLM_COLLECT,  /* and back */
     LLM_COMBINE,  /* the sum of a token's experts, by its shares */
+    LLM_Q_ROPE,   /* turns the last columns of each head of q */
+    LLM_LATENT,   /* turns those of the key, and stores it with the latent */
 };
 
 /*
@@ -49,7 +51,11 @@ struct llm_op {
     uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
     kb_dtype weight_dtype;
     struct llm_tile tile;
-    int64_t heads, kv_heads, dim; /* of a rank: attention, rope */
+    int64_t heads, kv_heads, dim; /* of a rank: attention, rope; products: heads, 0: one matrix */
+    int64_t depth;                /* columns of a head of x that a product reads */
+    int64_t v_dim, turned;        /* of a value, 0: dim; columns that are turned */
+    bool latent;                  /* values are the first v_dim columns of keys */
+    int64_t kv_layer;             /* layers with keys and values before those of its block */
     int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
     int64_t bytes;                /* of a collective: the array of a rank */
     /* Operations on rows of experts; 0 experts: another one. */
@@ -96,6 +102,8 @@ struct llm_layout llm_layout_of(const struct llm_step *s);
 /* Units of attention are a request and a head of keys and values; PEs that share one unit. */
 int64_t llm_units(const struct llm_op *attention);
 int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
+
+int64_t llm_v_dim(const struct llm_op *attention);
 
 /* Bytes of keys and values of a layer in a PE. */
 uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);

@@ -308,10 +308,6 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
 {
     char why[256];
 
-    if (model_has_latent(&l->model))
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "%s: latent attention (kv_lora_rank) is not simulated; --dry-run counts it",
-                       l->model.name);
     if (tp > l->chip.units)
         return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
                        (unsigned long long)tp, l->chip.units, l->chip.unit);
@@ -335,6 +331,22 @@ static enum exit_code read_experts(struct llm *l)
         return cmd_say(l->cli, EXIT_USAGE, "--%s is of experts, and %s has none",
                        o->ep > 0 ? "ep" : "routing", l->model.name);
     return routes_read(l->cli, o->routing, &l->routes);
+}
+
+/* What is not simulated of latent attention. */
+static enum exit_code refuse_latent(const struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (!model_has_latent(&l->model))
+        return EXIT_OK;
+    if (o->graph)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
+    if (o->prefill || o->tokens || !o->decode)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: of latent attention (kv_lora_rank) only --decode is simulated",
+                       l->model.name);
+    return EXIT_OK;
 }
 
 static enum exit_code read_list(const struct llm *l, const char *option, const char *text,
@@ -489,6 +501,8 @@ static enum exit_code run_model(struct llm *l)
 {
     enum exit_code code = read_shape(l);
 
+    if (!code)
+        code = refuse_latent(l);
     if (!code)
         code = read_experts(l);
     if (!code)

@@ -193,7 +193,30 @@ refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none
 sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
 refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
 refused "all experts in one rank" 2 "mixtral-8x7b with batch 1 needs 93.408 GB of 51.540 a rank; largest batch 0" llm mixtral-8x7b --tp 1 --decode 16
-refused "latent attention" 2 "deepseek-v3: latent attention (kv_lora_rank) is not simulated" llm deepseek-v3
+refused "a prompt of latents" 2 "deepseek-v3: of latent attention (kv_lora_rank) only --decode is simulated" llm deepseek-v3
+refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
+refused "latents and experts in few ranks" 2 "deepseek-v3 with batch 1 needs 85.129 GB of 51.540 a rank; largest batch 0" llm deepseek-v3 --decode 16
+cat > latent.json <<'END'
+{"model_type": "deepseek_v3", "hidden_size": 256, "intermediate_size": 512, "moe_intermediate_size": 64, "num_hidden_layers": 8,
+ "num_attention_heads": 16, "num_key_value_heads": 16, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1,
+ "first_k_dense_replace": 1, "q_lora_rank": 96, "kv_lora_rank": 64, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
+ "vocab_size": 512}
+END
+run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet
+equal "a layer without experts" "norm1 q_down q_norm q_up q_rope kv_down kv_norm kv_rope absorb attention expand o all_reduce1 norm2 gate_up act down all_reduce2" \
+    "$(cut -d, -f10 out | sed -n 's/^0\.//p' | xargs)"
+equal "the others" "norm1 q_down q_norm q_up q_rope kv_down kv_norm kv_rope absorb attention expand o all_reduce1 norm2 gate route \
+shared_up shared_act shared_down dispatch experts_up experts_act experts_down collect combine all_reduce2" \
+    "$(awk -F, '$11 == 7 && $10 != "layer" {print $10}' out | xargs)"
+cut -d, -f10-14 out > few
+run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet --no-repeat
+cut -d, -f10-14 out > all
+same few all
+ok "the same digits with all layers"
+sed 's/"first_k_dense_replace": 1/"first_k_dense_replace": 8/' latent.json > dense.json
+refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no layer with experts" llm dense.json --dry-run
+sed 's/"kv_lora_rank": 64, //' latent.json > rank.json
+refused "no latent" 3 "rank.json: kv_lora_rank is missing" llm rank.json --dry-run
 
 cat > moe.yaml <<'END'
 kernbench_graph: 1

@@ -13,76 +13,6 @@
 
 enum { ALIGN = 256 };
 
-static struct llm_op *add(struct graph *g, const char *id, enum llm_kind kind, bool is_layer)
-{
-    struct llm_op *op = &g->op[g->n++];
-
-    *op = (struct llm_op){.kind = kind, .is_layer = is_layer};
-    snprintf(op->id, sizeof op->id, "%s", id);
-    return op;
-}
-
-struct llm_matrix flow_matrix(const struct shape *s, int64_t rows, int64_t cols, int64_t unit)
-{
-    return (struct llm_matrix){rows, cols, unit, 0, s->act, 0};
-}
-
-void flow_norm(struct flow *f, const char *id, bool is_layer, bool has_z)
-{
-    struct llm_op *op = add(f->g, id, f->m->layernorm ? LLM_LAYERNORM : LLM_NORM, is_layer);
-
-    op->x = f->x;
-    op->z = f->delta;
-    op->y = f->normed;
-    op->has_z = has_z;
-}
-
-void flow_gemm(struct flow *f, const char *id, struct llm_matrix x, struct llm_matrix y)
-{
-    struct llm_op *op = add(f->g, id, LLM_GEMM, true);
-
-    op->x = x;
-    op->y = y;
-    op->weight_dtype = f->s->weights;
-}
-
-kb_dtype flow_plain_weights(const struct flow *f)
-{
-    return f->s->head_weights == KB_DEFAULT ? f->s->weights : f->s->head_weights;
-}
-
-void flow_rows(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
-               struct llm_matrix y)
-{
-    struct llm_op *op = add(f->g, id, kind, true);
-
-    op->x = x;
-    op->y = y;
-}
-
-void flow_all_reduce(struct flow *f, const char *id, bool is_layer, struct llm_matrix y)
-{
-    if (f->s->tp == 1)
-        return;
-    struct llm_op *op = add(f->g, id, LLM_ALL_REDUCE, is_layer);
-
-    op->x = op->y = y;
-    op->bytes = y.rows * y.cols * (int64_t)kb_dtype_bytes(y.dtype);
-}
-
-void flow_heads(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
-                struct llm_matrix y)
-{
-    flow_rows(f, id, kind, x, y);
-    struct llm_op *op = &f->g->op[f->g->n - 1];
-    op->heads = f->heads;
-    op->kv_heads = f->kv_heads;
-    op->dim = f->m->head_dim;
-    op->batch = f->s->batch;
-    op->q = f->s->q;
-    op->kv = f->s->kv;
-}
-
 /* qkv, rope, attention and o; the result is partial sums in `out`. */
 static void attention(struct flow *f, struct llm_matrix out)
 {
@@ -90,6 +20,10 @@ static void attention(struct flow *f, struct llm_matrix out)
     struct llm_matrix qkv = flow_matrix(f->s, f->tokens, (f->heads + 2 * f->kv_heads) * e, 1);
     struct llm_matrix o = flow_matrix(f->s, f->tokens, f->heads * e, 1);
 
+    if (model_has_latent(f->m)) {
+        flow_latent(f, out);
+        return;
+    }
     qkv.at = GRAPH_QKV;
     o.at = GRAPH_HEADS;
     flow_gemm(f, "qkv", f->normed, qkv);
@@ -98,21 +32,6 @@ static void attention(struct flow *f, struct llm_matrix out)
     flow_heads(f, "rope", LLM_ROPE, qkv, qkv);
     flow_heads(f, "attention", LLM_ATTENTION, qkv, o);
     flow_gemm(f, "o", o, out);
-}
-
-void flow_mlp(struct flow *f, const char *const id[3], int64_t inter, struct llm_matrix out)
-{
-    struct llm_matrix a = flow_matrix(f->s, f->tokens, inter, 1), up = a;
-
-    if (!f->m->layernorm) {
-        up.cols *= 2;
-        up.unit = 2;
-    }
-    up.at = GRAPH_UP;
-    a.at = GRAPH_ACT;
-    flow_gemm(f, id[0], f->normed, up);
-    flow_rows(f, id[1], f->m->layernorm ? LLM_GELU : LLM_SILU, up, a);
-    flow_gemm(f, id[2], a, out);
 }
 
 static void mlp(struct flow *f, struct llm_matrix out)
@@ -166,9 +85,34 @@ static void head(struct flow *f)
     f->g->op[f->g->n - 1].weight_dtype = flow_plain_weights(f);
     flow_rows(f, "topk", LLM_TOPK, logits, best);
     f->g->op[f->g->n - 1].is_layer = false;
-    struct llm_op *op = add(f->g, "all_gather", LLM_ALL_GATHER, false);
+    struct llm_op *op = flow_add(f->g, "all_gather", LLM_ALL_GATHER, false);
     op->x = op->y = best;
     op->bytes = 8 * f->s->batch * f->s->tp;
+}
+
+/* Layers before those that repeat, which have no experts: each has a name, and is done once. */
+static void dense_layers(struct flow *f)
+{
+    const struct model *m = f->m;
+    struct model dense = *m;
+
+    dense.experts = 0;
+    f->m = &dense;
+    for (int64_t i = 0; i < m->dense_layers; i++) {
+        size_t first = f->g->n;
+
+        layer(f);
+        for (size_t k = first; k < f->g->n; k++) {
+            struct llm_op *op = &f->g->op[k];
+            char id[sizeof op->id];
+
+            snprintf(id, sizeof id, "%s", op->id);
+            snprintf(op->id, sizeof op->id, "%d.%.13s", (int)i, id);
+            op->is_layer = false;
+            op->kv_layer = i;
+        }
+    }
+    f->m = m;
 }
 
 void graph_of_model(const struct model *m, const struct shape *s, struct graph *out)
@@ -181,16 +125,20 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
                      .kv_heads = m->kv_heads > s->tp ? m->kv_heads / s->tp : 1};
 
     memset(out, 0, sizeof *out);
-    out->layers = m->layers;
+    out->layers = m->layers - m->dense_layers;
     f.x = f.delta = f.normed = flow_matrix(s, f.tokens, m->hidden, 1);
     f.x.at = GRAPH_X;
     f.delta.at = GRAPH_DELTA;
     f.normed.at = GRAPH_NORMED;
-    struct llm_op *op = add(out, "embed", LLM_EMBED, false);
+    struct llm_op *op = flow_add(out, "embed", LLM_EMBED, false);
     op->x = flow_matrix(s, f.tokens, (m->vocab + s->tp - 1) / s->tp, 1);
     op->y = f.x;
     flow_all_reduce(&f, "all_reduce0", false, f.x);
+    dense_layers(&f);
+    size_t first = out->n;
     layer(&f);
+    for (size_t i = first; i < out->n; i++)
+        out->op[i].kv_layer = m->dense_layers;
     if (!s->has_more)
         head(&f);
 }
@@ -205,8 +153,10 @@ static uint64_t aligned(uint64_t bytes)
 /* Bytes of the own part of the weight of a layer. */
 static uint64_t weight_part(const struct llm_op *op, uint32_t p, uint32_t q)
 {
-    struct llm_matrix w = {
-        .rows = op->x.cols, .cols = op->y.cols, .unit = op->y.unit, .dtype = op->weight_dtype};
+    struct llm_matrix w = {.rows = op->depth > 0 ? op->depth : op->x.cols,
+                           .cols = op->y.cols,
+                           .unit = op->y.unit,
+                           .dtype = op->weight_dtype};
 
     switch (op->kind) {
     case LLM_EMBED:
@@ -236,6 +186,9 @@ static void fit_to_grid(struct llm_op *op, uint32_t p, uint32_t q)
         op->x = op->y;
     if (op->kind == LLM_ROPE)
         op->z = (struct llm_matrix){op->x.rows, op->dim * q, op->dim, GRAPH_TURNED, KB_F32, 0};
+    if (op->kind == LLM_Q_ROPE || op->kind == LLM_LATENT)
+        op->z =
+            (struct llm_matrix){op->x.rows, op->turned * q, op->turned, GRAPH_TURNED, KB_F32, 0};
     if (op->kind == LLM_ROUTE)
         op->y.cols = op->y.unit * q;
     for (size_t i = 0; i < 3 && op->ep > 1; i++)
@@ -270,7 +223,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
 {
     struct places places = {{0}, {0}};
     struct llm_step step = {.pes = p * q, .page = s->page, .kv_dtype = s->kv_dtype};
-    uint64_t at = 0;
+    uint64_t at = 0, kv_layers = 0;
 
     for (size_t i = 0; i < g->n; i++) {
         struct llm_op *op = &g->op[i];
@@ -299,11 +252,13 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         if (op->experts > 0)
             op->weight_bytes *= (uint64_t)(op->experts / op->ep);
         at += op->weight_bytes * (uint64_t)(op->is_layer ? g->layers : 1);
-        if (op->kind == LLM_ATTENTION)
+        if (op->kind == LLM_ATTENTION) {
             g->kv_bytes = aligned(llm_kv_bytes(op, &step));
+            kv_layers += (uint64_t)(op->is_layer ? g->layers : 1);
+        }
     }
     g->kv_at = at;
-    g->room = at + g->kv_bytes * (uint64_t)g->layers;
+    g->room = at + g->kv_bytes * kv_layers;
 }
 
 void graph_route(struct graph *g, const struct llm_routing *routing)

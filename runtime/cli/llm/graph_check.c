@@ -39,6 +39,8 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_DISPATCH:
     case LLM_COLLECT:
     case LLM_COMBINE:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
         return NULL;
     }
     return NULL;

@@ -292,6 +292,8 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
     case LLM_ROUTE: /* are no words of their own, or none */
     case LLM_DISPATCH:
     case LLM_COLLECT:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
         break;
     case LLM_TOPK:
         read_topk(r, node, op);

@@ -45,6 +45,17 @@ static int64_t rows_of(const struct llm_op *op)
     return op->experts > 0 ? expert_rows(op) : op->y.rows;
 }
 
+/* Rows of a product's matrix, and columns of x that it reads. */
+static int64_t depth_of(const struct llm_op *op)
+{
+    return op->depth > 0 ? op->depth : op->x.cols;
+}
+
+static int64_t x_cols(const struct llm_op *op)
+{
+    return op->depth > 0 ? op->depth * op->heads : op->x.cols;
+}
+
 static int64_t weights_of(const struct llm_op *op)
 {
     return op->experts > 0 ? experts_read(op) : 1;
@@ -61,9 +72,9 @@ static int64_t pairs(const struct llm_op *op)
 uint64_t op_flops(const struct llm_op *op)
 {
     if (op->kind == LLM_GEMM)
-        return (uint64_t)(2 * rows_of(op) * op->y.cols * op->x.cols);
+        return (uint64_t)(2 * rows_of(op) * op->y.cols * depth_of(op));
     if (op->kind == LLM_ATTENTION)
-        return (uint64_t)(2 * op->heads * 2 * op->dim * op->batch * pairs(op));
+        return (uint64_t)(2 * op->heads * (op->dim + llm_v_dim(op)) * op->batch * pairs(op));
     return 0;
 }
 
@@ -80,6 +91,18 @@ static uint64_t new_kv_bytes(const struct llm_op *op, const struct shape *s)
 static uint64_t bytes_of_rows(int64_t rows, const struct llm_matrix *m)
 {
     return (uint64_t)(rows * m->cols) * kb_dtype_bytes(m->dtype);
+}
+
+/* The turned columns of all heads of q. */
+static uint64_t turned_q_bytes(const struct llm_op *op)
+{
+    return (uint64_t)(op->x.rows * op->heads * op->turned) * kb_dtype_bytes(op->x.dtype);
+}
+
+/* Latents and keys of new tokens. */
+static uint64_t kept_elements(const struct llm_op *op)
+{
+    return (uint64_t)(op->x.rows * op->dim);
 }
 
 static uint64_t own_shares(const struct llm_op *op)
@@ -102,11 +125,12 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_EMBED:
         return matrix_bytes(&op->y);
     case LLM_GEMM:
-        return bytes_of_rows(rows_of(op), &op->x) +
-               (uint64_t)(weights_of(op) * op->x.cols * op->y.cols) *
+        return (uint64_t)(rows_of(op) * x_cols(op)) * kb_dtype_bytes(op->x.dtype) +
+               (uint64_t)(weights_of(op) * depth_of(op) * op->y.cols) *
                    kb_dtype_bytes(op->weight_dtype);
     case LLM_ATTENTION:
-        return (uint64_t)(op->kv_heads * 2 * op->dim * op->batch * op->kv) *
+        return (uint64_t)(op->kv_heads * (op->dim + (op->latent ? 0 : llm_v_dim(op))) * op->batch *
+                          op->kv) *
                    kb_dtype_bytes(s->kv_dtype) +
                (uint64_t)(op->x.rows * op->heads * op->dim) * kb_dtype_bytes(op->x.dtype);
     case LLM_NORM:
@@ -116,6 +140,10 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
         return turned_bytes(op) + (uint64_t)(2 * op->dim) * element;
     case LLM_ROPE:
         return matrix_bytes(&op->x) + (uint64_t)(op->x.rows * op->dim * 4);
+    case LLM_Q_ROPE:
+        return turned_q_bytes(op) + (uint64_t)(op->x.rows * op->turned * 4);
+    case LLM_LATENT:
+        return kept_elements(op) * element + (uint64_t)(op->x.rows * op->turned * 4);
     case LLM_ADD:
         return 2 * x;
     case LLM_SILU:
@@ -143,6 +171,10 @@ uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s)
         return turned_bytes(op);
     case LLM_ROPE:
         return turned_bytes(op) + new_kv_bytes(op, s);
+    case LLM_Q_ROPE:
+        return turned_q_bytes(op);
+    case LLM_LATENT:
+        return kept_elements(op) * kb_dtype_bytes(s->kv_dtype);
     case LLM_NORM:
     case LLM_LAYERNORM:
         return matrix_bytes(&op->y) * (op->has_z ? 2 : 1);

@@ -172,6 +172,8 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
         break;
     case LLM_DISPATCH: /* refused before: cmd_llm.c */
     case LLM_COLLECT:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
         break;
     case LLM_TOPK:
         put_rows(s, "topk", &op->x);

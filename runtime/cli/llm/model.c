@@ -248,8 +248,10 @@ static void read_experts(struct config *c, struct model *m)
         fail(c, "num_experts_per_tok", "is more than there are experts");
     if (m->experts > MODEL_EXPERTS_MAX)
         fail(c, key, "is more than 65535");
-    if (m->dense_layers > m->layers)
-        fail(c, "first_k_dense_replace", "is more than num_hidden_layers");
+    if (m->dense_layers >= m->layers)
+        fail(c, "first_k_dense_replace", "leaves no layer with experts");
+    if (m->dense_layers > MODEL_DENSE_MAX)
+        fail(c, "first_k_dense_replace", "is more than 4");
 }
 
 static void read_latent(struct config *c, struct model *m)

@@ -17,7 +17,7 @@ enum model_family {
     MODEL_DEEPSEEK_V3,
 };
 
-enum { MODEL_EXPERTS_MAX = 65535 };
+enum { MODEL_EXPERTS_MAX = 65535, MODEL_DENSE_MAX = 4 };
 
 struct model {
     const char *name; /* borrowed: the operand */

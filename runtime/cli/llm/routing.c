@@ -2,10 +2,11 @@
  * routing.c -- the experts of each token.
  *
  * Where numbers of rows are given (`even`, a file, a graph), they are spread over the tokens: each
- * token takes the experts that are farthest behind their share of the tokens so far, of equal ones
- * the next after the last that was taken. An expert that all tokens that are left must take is
- * taken; so each ends with its number exactly. By chance each token draws experts until it has as
- * many as it takes.
+ * token takes the experts that are farthest behind their share of the tokens so far. Of equal ones
+ * it looks for the first behind that of the token before, and for each more a step of experts /
+ * chosen on, so that those of a token are not all neighbours, which one rank may have. An expert
+ * that all tokens that are left must take is taken; so each ends with its number exactly. By chance
+ * each token draws experts until it has as many as it takes.
  *
  * Example: 4 tokens, 1 of 2 experts each, rows 3 1. Before token 0 the shares are 3/4 and 1/4: it
  * takes expert 0. Token 1: 6/4 - 1 and 2/4 are equal, and the next one is 1. Then 0 and 0.
@@ -57,14 +58,18 @@ static void spread(const struct route_extents *x, const int64_t *rows, uint16_t 
     bool *taken = memory_new((size_t)x->experts, sizeof *taken);
 
     for (int64_t t = 0; t < x->tokens; t++) {
+        int64_t at = next;
+
         memset(taken, 0, (size_t)x->experts * sizeof *taken);
         for (int64_t i = 0; i < x->chosen; i++) {
-            int64_t e = farthest_behind(x, rows, given, taken, t + 1, next);
+            int64_t e = farthest_behind(x, rows, given, taken, t + 1, at);
 
             expert[t * x->chosen + i] = (uint16_t)e;
             given[e]++;
             taken[e] = true;
-            next = (e + 1) % x->experts;
+            at = (e + x->experts / x->chosen) % x->experts;
+            if (i == 0)
+                next = (e + 1) % x->experts;
         }
     }
     free(given);

@@ -84,13 +84,19 @@ static struct crowd *crowds_of(const struct llm_op *op, uint32_t p, size_t *n)
     return crowd;
 }
 
+/* Of k at least. Columns of a head may all lie in one PE. */
+static double parts_of(const struct llm_op *op, uint32_t p, uint32_t q)
+{
+    return op->depth > 0 ? 1 : q > p ? q : p;
+}
+
 static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q)
 {
-    struct product a = {.k = (double)op->x.cols,
+    struct product a = {.k = (double)(op->depth > 0 ? op->depth : op->x.cols),
                         .n = (double)op->y.unit * ceil_of((double)(op->y.cols / op->y.unit), q),
                         .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
                         .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
-                        .parts = q > p ? q : p,
+                        .parts = parts_of(op, p, q),
                         .casts = op->weight_dtype != op->x.dtype};
 
     if (op->experts > 0) {
@@ -234,7 +240,7 @@ static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint3
     struct product a = product_of(op, p, q);
     int64_t m[SIZES], k[SIZES], n[SIZES];
     size_t of_m = sizes_of(c->mac[0], a.m, m), of_n = sizes_of(c->mac[2], a.n, n);
-    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, q > p ? q : p), k), count = 0;
+    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, a.parts), k), count = 0;
 
     for (size_t i = 0; i < of_m * of_k * of_n; i++) {
         struct llm_tile t = {m[i / of_n / of_k], k[i / of_n % of_k], n[i % of_n]};
@@ -371,8 +377,8 @@ static bool same_product(const struct searched_product *a, const struct llm_op *
 {
     return a->p == p && a->q == q && a->op.x.rows == b->x.rows && a->op.x.cols == b->x.cols &&
            a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
-           a->op.weight_dtype == b->weight_dtype && a->op.experts == b->experts &&
-           a->op.ep == b->ep && a->op.routing == b->routing;
+           a->op.weight_dtype == b->weight_dtype && a->op.depth == b->depth &&
+           a->op.experts == b->experts && a->op.ep == b->ep && a->op.routing == b->routing;
 }
 
 static const struct searched_product *find(const struct searched *known, const struct llm_op *op,

@@ -282,6 +282,10 @@ static void rows_of_experts_are_spread_over_tokens(void **state)
     assert_int_equal(routes_of(&cli, &routes, &x, &r), EXIT_OK);
     for (int64_t e = 0; e < 8; e++)
         assert_int_equal(llm_slots_of(r, 3, e, 1), even[e]);
+    /* of equal ones those of a token are far from each other */
+    assert_int_equal(routes_of(&cli, &routes, &(struct route_extents){8, 8, 2, 1}, &r), EXIT_OK);
+    for (int64_t t = 0; t < 8; t++)
+        assert_int_equal(llabs((int64_t)r->expert[2 * t] - r->expert[2 * t + 1]), 4);
     routes_free(&routes);
 }
 
@@ -325,6 +329,54 @@ static void slots_are_sorted_by_experts(void **state)
     assert_int_equal(llm_own_begin(10, 1, 4), 3);
     assert_int_equal(llm_own_begin(10, 2, 4), 6);
     assert_int_equal(llm_own_begin(10, 3, 4), 8);
+}
+
+/* Of a token one latent and one turned key are read, for all heads. */
+static void work_of_latents_is_counted(void **state)
+{
+    struct model m = read_model("deepseek-v3");
+    const struct shape s = {.tp = 8,
+                            .ep = 8,
+                            .batch = 32,
+                            .q = 1,
+                            .kv = 1024,
+                            .page = 16,
+                            .weights = KB_F8E4M3,
+                            .act = KB_BF16,
+                            .kv_dtype = KB_BF16};
+    static const struct {
+        const char *id;
+        uint64_t flops, read, written;
+    } golden[] = {
+        /* queries: 32 tokens, 16 heads of 576 */
+        {"attention", 2 * 16 * (576 + 512) * 32 * 1024, 37748736 + 32 * 16 * 576 * 2,
+         32 * 16 * 512 * 2},
+        {"absorb", 2 * 32 * 16 * 128 * 512, 32 * 16 * 128 * 2 + 16 * 128 * 512, 32 * 16 * 512 * 2},
+        {"expand", 2 * 32 * 16 * 512 * 128, 32 * 16 * 512 * 2 + 16 * 512 * 128, 32 * 16 * 128 * 2},
+        {"q_down", 2 * 32 * 7168 * 1536, 32 * 7168 * 2 + 7168 * 1536, 32 * 1536 * 2},
+        {"q_up", 2 * 32 * 1536 * 16 * 192, 32 * 1536 * 2 + 1536 * 16 * 192, 32 * 16 * 192 * 2},
+        {"kv_down", 2 * 32 * 7168 * 576, 32 * 7168 * 2 + 7168 * 576, 32 * 576 * 2},
+        {"kv_rope", 0, 32 * 576 * 2 + 32 * 64 * 4, 32 * 576 * 2},
+        {"q_rope", 0, 32 * 16 * 64 * 2 + 32 * 64 * 4, 32 * 16 * 64 * 2},
+        {"o", 2 * 32 * 2048 * 7168, 32 * 2048 * 2 + 2048 * 7168, 32 * 7168 * 2},
+        {"shared_up", 2 * 32 * 7168 * 512, 32 * 7168 * 2 + 7168 * 512, 32 * 512 * 2},
+        {"2.gate_up", 2 * 32 * 7168 * 4608, 32 * 7168 * 2 + 7168 * 4608, 32 * 4608 * 2},
+    };
+    struct graph g;
+
+    (void)state;
+    graph_of_model(&m, &s, &g);
+    assert_int_equal(g.layers, 58);
+    for (size_t i = 0; i < LENGTH(golden); i++) {
+        const struct llm_op *op = op_of(&g, golden[i].id);
+
+        assert_int_equal(op_flops(op), golden[i].flops);
+        assert_int_equal(op_read_bytes(op, &s), golden[i].read);
+        assert_int_equal(op_written_bytes(op, &s), golden[i].written);
+    }
+    /* 61 layers of latents of 32 * 1024 tokens: each of 8 PEs has those of four requests */
+    graph_place(&g, &s, 1, 8);
+    assert_int_equal(g.room - g.kv_at, 61 * 32 / 8 * 1024 * 576 * 2);
 }
 
 static void pairs_of_a_prompt_are_causal(void **state)
@@ -422,6 +474,7 @@ int main(void)
         cmocka_unit_test(rows_of_experts_are_spread_over_tokens),
         cmocka_unit_test(experts_are_drawn_by_their_weights),
         cmocka_unit_test(slots_are_sorted_by_experts),
+        cmocka_unit_test(work_of_latents_is_counted),
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(a_prompt_in_pieces_is_the_prompt),

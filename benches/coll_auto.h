@@ -6,13 +6,13 @@
 
 /*
  * kb_coll_estimates() says about how long each algorithm takes. Those whose estimates are near the
- * least are run, without results, and the fastest of these is taken; if none is near, or the ranks
+ * least are run, without results, and the fastest of these is taken; if none is near, or the PEs
  * are so many that a trial takes as long as a run that matters, the one with the least estimate.
  *
  * Example: on cube8 16 KiB of f16 take 0.28 us along the axes by the estimate, 0.34 by halving, and
  * 2 us and more on rings: two are tried.
  */
-enum { TRIALS_MOST = 3, TRIED_RANKS_MOST = 2048 };
+enum { TRIALS_MOST = 3, TRIED_PES_MOST = 2048 };
 #define NEAR 2.0
 
 struct candidate {
@@ -154,7 +154,7 @@ static inline void choose_for(kb_bench_run *run, const char *bench, struct quest
     for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++)
         c[a].about_fs = fs[a];
     best = least_about(c, false);
-    if (ranks <= TRIED_RANKS_MOST && has_rival(c))
+    if (kb_pe_count(q.topo) <= TRIED_PES_MOST && has_rival(c))
         best = fastest_tried(run, c);
     if (best == KB_COLL_AUTO)
         return;

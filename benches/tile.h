@@ -33,6 +33,18 @@ static inline int64_t share(int64_t size, int64_t i, int64_t n)
     return size / n * i + size % n * i / n;
 }
 
+/* The part, of n of `size`, that has `i`. */
+static inline int64_t part_with(int64_t size, int64_t i, int64_t n)
+{
+    int64_t part = i * n / size;
+
+    while (share(size, part + 1, n) <= i)
+        part++;
+    while (share(size, part, n) > i)
+        part--;
+    return part;
+}
+
 /* The type in which sums of `dtype` are kept and products of matrices are stored. */
 static inline kb_dtype sum_dtype(kb_dtype dtype)
 {

@@ -22,7 +22,7 @@ static struct cache_row row_of(const struct cache_keys *keys)
     };
 }
 
-void cache_add(const struct spec *s, struct kind_row *kind)
+void cache_add(const struct spec *s, struct kb_topology *t, struct kind_row *kind)
 {
     const struct cache_keys keys = cache_of_memory(s);
 
@@ -31,7 +31,10 @@ void cache_add(const struct spec *s, struct kind_row *kind)
     kind->cached = kind->hbm;
     kind->cache = row_of(&keys);
     kind->hbm.model = MEMORY_CACHE;
+    kind->hbm.hold = HOLD_OWN;
     kind->hbm.behind = kind->cached.model;
+    if (t->banked)
+        t->banked = BANKED_BEHIND;
     kind->hbm.overhead_fs = 0;
     kind->hbm.latency_fs = fs_of_ns(s->cube_hbm_cache_latency_ns);
     kind->hbm.bare_gbs = hbm_edge_gbs(s);

@@ -46,7 +46,7 @@ static inline double l2_pe_gbs(const struct spec *s)
 }
 
 /* If `spec` has a cache, slices of `kind` become it, and their memory is behind it. */
-void cache_add(const struct spec *spec, struct kind_row *kind);
+void cache_add(const struct spec *spec, struct kb_topology *t, struct kind_row *kind);
 
 /* If `spec` has an L2, cubes of `kind` have it; the edge into it takes `wire_fs`. */
 void l2_add(const struct spec *spec, int64_t wire_fs, struct kind_row *kind);

@@ -178,8 +178,6 @@ static bool check_any_cache(const struct spec *spec, const struct cache_places *
     if (check_is_bad(spec, cache->size_mb) || is->size_mb <= 0)
         return false;
     check_cache_shape(spec, cache, is);
-    refuse_beside(spec, cache, KEY_contention_links, spec->contention_links == MODE_ROUTER,
-                  "wants 'contention.links: ideal' or 'fifo': it is not built behind routers");
     return true;
 }
 
@@ -191,23 +189,34 @@ void check_cache(const struct spec *spec)
         return;
     refuse_beside(
         spec, &of_memory, KEY_cube_hbm_hold,
-        spec->cube_hbm_model == MEMORY_SERVER && spec->cube_hbm_hold == HOLD_ROUTE,
+        spec->cube_hbm_model == MEMORY_SERVER && !spec->cube_hbm_impl.name &&
+            spec->cube_hbm_hold == HOLD_ROUTE,
         "wants 'cube.hbm.hold: own': what the memory behind it moves does not hold it for the "
         "drain of a route");
-    refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.name,
-                  "is beside 'cube.hbm.impl': a component is a memory of its own, leave one "
-                  "of them out");
-    refuse_beside(spec, &of_memory, KEY_cube_hbm_model, spec->cube_hbm_model != MEMORY_SERVER,
-                  "wants 'cube.hbm.model: server': it is not built before banks");
+    refuse_beside(spec, &of_memory, KEY_contention_links,
+                  spec->contention_links == MODE_ROUTER &&
+                      (spec->cube_hbm_model != MEMORY_SERVER || spec->cube_hbm_impl.name),
+                  "before banks or a component wants 'contention.links: ideal' or 'fifo': it is "
+                  "not built behind routers");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_impl, spec->cube_hbm_impl.front,
+                  "is before 'cube.hbm.impl: [NAME, builtin]': a component in front of a memory "
+                  "has no cache before it");
+    refuse_beside(spec, &of_memory, KEY_cube_hbm_cache_mshrs,
+                  spec->cube_hbm_cache_mshrs > 0 &&
+                      (spec->cube_hbm_model != MEMORY_SERVER || spec->cube_hbm_impl.name),
+                  "has 'mshrs' before banks or a component: when a read from these ends need not "
+                  "be known when the next one comes, leave it out");
 }
 
 void check_l2(const struct spec *spec)
 {
     const struct cache_keys is = cache_of_cube(spec);
 
-    if (check_any_cache(spec, &of_cube, &is))
-        refuse_beside(
-            spec, &of_cube, KEY_addressing_granule,
-            spec->addressing_granule && spec->addressing_granule < is.line,
-            "has lines longer than 'addressing.granule': one would lie in several slices");
+    if (!check_any_cache(spec, &of_cube, &is))
+        return;
+    refuse_beside(spec, &of_cube, KEY_contention_links, spec->contention_links == MODE_ROUTER,
+                  "wants 'contention.links: ideal' or 'fifo': it is not built behind routers");
+    refuse_beside(spec, &of_cube, KEY_addressing_granule,
+                  spec->addressing_granule && spec->addressing_granule < is.line,
+                  "has lines longer than 'addressing.granule': one would lie in several slices");
 }

@@ -304,7 +304,7 @@ static void add_memories(struct routes *r)
         kind->hbm.behind = kind->hbm.model;
     if (is_queueing(s, KEY_cube_hbm_impl))
         kind->hbm.model = MEMORY_QUEUEING;
-    cache_add(s, kind);
+    cache_add(s, &r->topo, kind);
     l2_add(s, wire_fs(r, s->cube_noc_attach_mm), kind);
     r->topo.splits |= has_l2(s);
     kind->sram = (struct memory_row){
@@ -374,6 +374,7 @@ static void add_pe(struct routes *r)
         .ipcq_slots = (uint32_t)s->cube_pe_pe_ipcq_slots,
         .ipcq_slot_bytes = (uint32_t)s->cube_pe_pe_ipcq_slot_bytes,
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
+        .convert = (uint8_t)s->cube_pe_pe_fetch_store_convert,
     };
     for (int i = 0; i < 3; i++) {
         r->kinds->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];

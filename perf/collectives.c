@@ -1,24 +1,21 @@
 /*
  * collectives.c -- how long collectives take on each machine, by size.
  *
- * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
- *        with links that queue and with ideal ones, on the same axes. How often algorithm=auto does
- *        not choose the fastest goes to stdout.
+ * usage: collectives CSV SVG [BYTES]: rows go to CSV, the pictures of all_reduce to SVG: of each
+ *        machine of tests/machines with links that queue and with ideal ones, on the same axes. How
+ *        often algorithm=auto does not choose the fastest goes to stdout. BYTES is the longest
+ *        vector, 4 MiB if it is not given.
  */
 #include <kernbench.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "collectives_cube16.h"
-#include "collectives_cube8.h"
-#include "collectives_tray32.h"
-#include "cube16.h"
-#include "cube8.h"
 #include "svg_axis.h"
-#include "tray32.h"
 
-enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
+enum { BYTES_LEAST = 64, BYTES_STEP = 4, ROWS_MOST = 2048 };
+
+static int64_t bytes_most = 4 << 20;
 
 extern const kb_bench bench_all_reduce, bench_broadcast;
 
@@ -124,7 +121,7 @@ static void measure(const char *name, const kb_topology *topo, const struct way 
     kb_info info;
 
     kb_topology_info(topo, &info);
-    for (int64_t bytes = BYTES_LEAST; ranks > 1 && bytes <= BYTES_MOST; bytes *= BYTES_STEP) {
+    for (int64_t bytes = BYTES_LEAST; ranks > 1 && bytes <= bytes_most; bytes *= BYTES_STEP) {
         int64_t count = bytes / (int64_t)kb_dtype_bytes(KB_F16);
         struct row *r = &rows[n_rows];
 
@@ -355,7 +352,7 @@ static void put_plot(struct svg *g, struct plot *p, double x, double y)
     p->x = (struct svg_axis){"bytes of a rank", true, x + LEFT, x + PLOT_W - RIGHT, 0, 0};
     p->y = (struct svg_axis){
         p->bus ? "bus bandwidth, GB/s" : "latency, ns", true, y + PLOT_H - BOTTOM, y + TOP, 0, 0};
-    svg_axis_fit(&p->x, BYTES_LEAST, BYTES_MOST);
+    svg_axis_fit(&p->x, BYTES_LEAST, (double)bytes_most);
     svg_axis_fit(&p->y, low, high);
     snprintf(title, sizeof title, "%s, over %s, links %s", p->topology, overs[p->over], p->links);
     svg_text(g, "strong", x + LEFT, y + TOP - 14, SVG_START, title);
@@ -430,21 +427,40 @@ static bool write_svg(const char *path)
     return sink_close(&s, "collectives", true) == EXIT_OK;
 }
 
+/* It stays until the program ends. */
+static const kb_topology *machine_load(const char *name, const char *links)
+{
+    char file[64];
+    kb_topology_source source = {.file = file, .sets = &links, .n_sets = 1};
+    const kb_topology *topo;
+    char *messages;
+
+    snprintf(file, sizeof file, "tests/machines/%s.yaml", name);
+    if (kb_topology_load(&source, &topo, &messages) == KB_OK) {
+        free(messages);
+        return topo;
+    }
+    fputs(messages ? messages : "collectives: no memory\n", stderr);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct machine machines[] = {
-        {"cube8", &collectives_cube8_topology, &cube8_topology},
-        {"cube16", &collectives_cube16_topology, &cube16_topology},
-        {"tray32", &collectives_tray32_topology, &tray32_topology},
-    };
+    static const char *const names[] = {"cube8", "cube16", "tray32"};
 
-    if (argc != 3) {
-        fputs("usage: collectives CSV SVG\n", stderr);
+    if (argc < 3 || argc > 4) {
+        fputs("usage: collectives CSV SVG [BYTES]\n", stderr);
         return 2;
     }
-    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+    if (argc == 4)
+        bytes_most = strtoll(argv[3], NULL, 10);
+    for (size_t m = 0; m < sizeof names / sizeof *names; m++) {
+        struct machine machine = {names[m], machine_load(names[m], "contention.links=fifo"),
+                                  machine_load(names[m], "contention.links=ideal")};
+
         for (int over = 0; over < 3; over++)
-            measure_both(&machines[m], over);
+            measure_both(&machine, over);
+    }
     if (!write_csv(argv[1]) || !write_svg(argv[2]))
         return 5;
     print_all_choices();

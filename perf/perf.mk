@@ -20,19 +20,12 @@ $(P)/router: $(foreach t,$(ROUTERS),$(M)/$(t)/lib$(t).a)
 $(P)/banks: $(M)/bench_banks/libbench_banks.a
 $(P)/kernel: $(M)/cube8/libcube8.a $(M)/mesh1024/libmesh1024.a $(M)/bench_slots/libbench_slots.a
 
-COLLECTIVE_MACHINES := cube8 cube16 tray32
-COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
-$(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(M)/%)
-$(P)/collectives: $(O)/perf/collectives.o $(O)/perf/svg_axis.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(M)/$(t)/lib$(t).a) $(CLI) $(LIB)
+$(P)/collectives: $(O)/perf/collectives.o $(O)/perf/svg_axis.o $(CLI) $(LIB)
 	$(link)
 
 ## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/; how often auto is not the fastest
 .PHONY: collectives
-collectives: setup
-	+@for t in $(COLLECTIVE_MACHINES); do \
-	    $(call make_machine,$$t) && \
-	    $(call variant,$$t,collectives_$$t,$(fifo)) || exit; done
-	@$(MAKE) $(P)/collectives
+collectives: setup $(P)/collectives
 	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 
 # bench_variant: NAME, SET; shipped_variant: the same of topologies/cube8.yaml

@@ -319,9 +319,11 @@ enum kernbench_word {
     W_LOAD,
     W_LOAD_STRIDED,
     W_LOAD_LIST,
+    W_LOAD_SUM,
     W_STORE,
     W_STORE_STRIDED,
     W_STORE_LIST,
+    W_STORE_ALL,
     W_MATH,
     W_SCALAR,
     W_CAST,
@@ -414,26 +416,47 @@ static void make(struct player *p, int64_t i, tl_tensor *x)
     p->made[i] = x;
 }
 
+/* Pieces of a list. */
+static void play_list(struct player *p, int64_t out, tl_tensor *x, kb_dtype dtype, kb_shape s)
+{
+    uint32_t n = (uint32_t)word(p);
+    const tl_run *runs = (const tl_run *)(const void *)p->at;
+
+    p->at += 2 * n;
+    if (x)
+        tl_store_list_at(p->here, p->tl, runs, n, x);
+    else
+        make(p, out, tl_load_list_at(p->here, p->tl, runs, n, dtype, s));
+}
+
+/* Addresses of a multicast. */
+static void play_multicast(struct player *p, int64_t out, tl_tensor *x, kb_dtype dtype, kb_shape s)
+{
+    uint32_t n = (uint32_t)word(p);
+    const uint64_t *addresses = (const uint64_t *)p->at;
+
+    p->at += n;
+    if (x)
+        tl_store_all_at(p->here, p->tl, addresses, n, x);
+    else
+        make(p, out, tl_load_sum_at(p->here, p->tl, addresses, n, dtype, s));
+}
+
 static void play_memory(struct player *p, int64_t what)
 {
-    bool loads = what == W_LOAD || what == W_LOAD_STRIDED || what == W_LOAD_LIST;
+    bool loads = what <= W_LOAD_SUM;
     int64_t out = loads ? word(p) : -1, stride[KB_RANK_MAX] = {0};
     tl_tensor *x = loads ? NULL : tensor(p);
     kb_dtype dtype = loads ? (kb_dtype)word(p) : KB_DEFAULT;
     kb_shape s = loads ? shape(p) : tl_shape(x);
     uint64_t address;
-    uint32_t n;
 
     if (what == W_LOAD_LIST || what == W_STORE_LIST) {
-        const tl_run *runs;
-
-        n = (uint32_t)word(p);
-        runs = (const tl_run *)(const void *)p->at;
-        p->at += 2 * n;
-        if (loads)
-            make(p, out, tl_load_list_at(p->here, p->tl, runs, n, dtype, s));
-        else
-            tl_store_list_at(p->here, p->tl, runs, n, x);
+        play_list(p, out, x, dtype, s);
+        return;
+    }
+    if (what == W_LOAD_SUM || what == W_STORE_ALL) {
+        play_multicast(p, out, x, dtype, s);
         return;
     }
     address = (uint64_t)word(p);
@@ -600,7 +623,7 @@ static void play_one(struct player *p)
 
     p->here.file = p->kernel->files[place >> 32];
     p->here.line = (int)(place & INT32_MAX);
-    if (what <= W_STORE_LIST)
+    if (what <= W_STORE_ALL)
         play_memory(p, what);
     else if (what >= W_RESHAPE && what <= W_EXPAND)
         play_view(p, what);

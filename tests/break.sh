@@ -50,6 +50,17 @@ break_it 'the server that is free last is taken' runtime/engine/station.h 's/if 
 break_it 'a port costs what memories do' runtime/machine/cost.h 's/memory->ports \? m->tcm_gbs : m->memory_gbs/m->memory_gbs/'
 break_it 'a product overtakes the one before' runtime/pe/pe_scheduler.c 's/^    compute_in_order\(s, t, token->command\);/    token_engine(s, t, token);/' runtime/pe/pe_scheduler.c 's/^static void compute_in_order/static __attribute__((unused)) void compute_in_order/'
 break_it 'a command starts before its operands' runtime/kernels/flight.c 's/if \(!tensor \|\| !tensor->making \|\| !flight_orders\(c, tensor\)\)/if (!tensor || tensor->making)/'
+break_it 'wait_read: it waits for nothing' runtime/kernels/tl_memory.c 's/while \(flight_is_read\(tl, tensor->block\)\)/while (0)/'
+break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->unread && !flight_is_read/if (0 \&\& !flight_is_read/'
+break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
+break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
+break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
+break_it 'gemm_grid: a buffer is written while it is read' benches/gemm_grid.c 's/^    tl_wait_read\(.*;//'
+break_it 'gemm_grid: what was sent is not waited for' benches/gemm_grid.c 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
+break_it 'gemm_grid: two buffers are as good as three' benches/gemm_grid.h 's/BUFFERS = 3/BUFFERS = 2/'
+break_it 'gemm_grid: all tiles fit' benches/gemm_grid.h 's/need\.tcm <= room\.tcm && //'
+break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
+break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
@@ -437,9 +448,11 @@ break_it 'elements of reductions counted after them' runtime/data/op.c 's/group 
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && /while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& /'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v \|\| tensor->dead\)/if (1)/'
-break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/gap_after\(pe, before\) < tensor/gap_after(pe, before) <= tensor/'
-break_it 'what is given back in the TCM is not found again' runtime/kernels/pool.c 's/if \(!before->has_gap\) \{/if (0) {/'
-break_it 'gaps of the TCM by age' runtime/kernels/pool.c 's/while \(\*link && \(\*link\)->offset < b->offset\)/while (0)/'
+break_it 'a gap of the TCM that fits passed over' runtime/kernels/gaps.c 's/bytes >= nbytes\)/bytes > nbytes)/'
+break_it 'the end of the TCM passed over' $pe_tcm 's/room_at_end\(pe\) >= tensor/room_at_end(pe) > tensor/'
+break_it 'what is given back in the TCM is not found again' runtime/kernels/pool.c 's/gap_put\(&pe->gaps, before\)/(void)0/'
+break_it 'a gap of the TCM that grows unseen' runtime/kernels/gaps.c 's/if \(shelf->most < bytes_behind\(b\)\)/if (!b->has_gap)/'
+break_it 'gaps of the TCM by age' runtime/kernels/gaps.c 's/while \(\*link && \(\*link\)->offset < b->offset\)/while (0)/'
 break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
 break_it 'a crash of a kernel taken for another fault' runtime/kernels/co.c 's/\} else if \(is_crash\(signal, info, context\)\) \{/} else if (0) {/'
 break_it 'a call by another thread taken for an overflow' runtime/kernels/tl_check.c 's/if \(!co_is_resumed\(pe->co\)\)/if (0)/'
@@ -849,10 +862,13 @@ break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
+break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
+break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
+break_it 'waits: slots are told as channels' runtime/cli/rows/warn.c 's/"cube\.pe\.pe_ipcq\.slots, cube\.pe\.pe_ipcq\.slot_bytes"/"cube.pe.pe_dma.write_channels"/'
 break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
 break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
@@ -860,6 +876,7 @@ break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by 
 # -- collectives ----------------------------------------------------------------------------
 choice=benches/coll_auto.h
 break_it 'collective: maxima reduced as minima' benches/coll_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
+break_it 'collective: ranks of many PEs are tried' benches/coll_auto.h 's/kb_pe_count\(q\.topo\) <= TRIED_PES_MOST/ranks <= TRIED_PES_MOST/'
 break_it 'collective: one rank not told of' benches/coll_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
 break_it 'collective: axes of other PEs' benches/coll_bench.h 's/g\.first = tl_pe\(tl\) % g\.stride;/g.first = 0;/'
 break_it 'auto: candidates of one rank' $choice 's/if \(ranks == 1\)/if (0)/'
@@ -1050,17 +1067,25 @@ break_it 'what is repeated is fetched again' runtime/kernels/compute.c 's/if \(s
 break_it 'views in flight have no order of axes' runtime/kernels/flight.c 's/    memcpy\(s\.stride, view->cut_stride, sizeof s\.stride\);//'
 break_it 'an axis may be named twice' runtime/kernels/tl_tensor.c 's/if \(seen & 1u << from\[i\]\)/if (false)/'
 break_it 'cache: the youngest line is dropped' runtime/machine/cache_tags.c 's/if \(c->row->policy == DROPS_OLDEST \|\|/if (c->row->policy == DROPS_OLDEST) return 0; if (/'
-break_it 'cache: a line that is on its way is there' runtime/network/caches.c 's/if \(\(uint64_t\)found->pending_fs > end\)/if (0)/'
+break_it 'cache: a line that is on its way is there' runtime/network/awaited.c 's/if \(row->others_fs > end\)/if (0)/'
 break_it 'cache: what is dropped is not written back' runtime/network/caches.c 's/if \(found->written\.all\)/if (0)/'
 break_it 'cache: reads that miss do not wait for mshrs' runtime/network/caches.c 's/if \(!mshrs \|\|/if (true ||/'
 break_it 'cache: a line that two runs share is looked up twice' runtime/machine/pieces.h 's/while \(w->n && w->at >> w->bits == \*number\)/for (bool once = true; once; once = false)/'
 break_it 'cache: kernels have no place in it' runtime/pe/pe_dma.c 's/s->banks \|\| s->caches \|\|/s->banks ||/'
 break_it 'cache: packets alone are kept for other lines' runtime/sim/lone_runs.c 's/hbm->model == MEMORY_CACHE/false/'
 break_it 'cache: children have the numbers of parts' runtime/engine/children.h 's/\(1 \+ 2 \* k \+ writes\) << CHILD_BIT/(1 + 2 * k + writes) << 19/'
+break_it 'cache: the end of what it asks banks is no record' runtime/network/caches.c 's/    record\(s, how, child->t_fs, EV_DONE, child->id, child->part\);//'
+break_it 'cache: banks behind it are asked by the bytes between the first and the last' runtime/network/banks.c 's/if \(asked->of->n == 1\)/if (true)/'
+break_it 'cache: a component behind it has a drain without its own bandwidth' runtime/network/in_order_behind.c 's/own_fs > asked->drain_fs \? own_fs : asked->drain_fs/asked->drain_fs/'
+break_it 'cache: behind routers data set out at their end' runtime/network/caches.c 's/turn->end_fs = \(uint64_t\)\(end - drain\);/turn->end_fs = (uint64_t)end;/'
+break_it 'cache: packets of a write have the bytes of its first' runtime/network/caches.c 's/row->offset \+ part->from/row->offset/'
+break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
+break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
+break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
-break_it 'l2: data of two slices pass one link at once' runtime/network/l2.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
-break_it 'l2: what waits for a child is done without it' runtime/network/l2.c 's/    s->caches->rows\[slot\]\.left\+\+;//'
+break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
+break_it 'l2: what waits for a child is done without it' runtime/network/awaited.c 's/    s->caches->rows\[w->slot\]\.left\+\+;//'
 break_it 'l2: a slice is asked line by line' runtime/network/l2.c 's/split_part_in\(s, 0, piece->dst\)/split_new_part(s)/'
 break_it 'l2: children of equal times in order of slots' runtime/engine/child_rows.c 's/if \(part_number\(s, slot\) < part_number\(s, least\)\)/if (slot < least)/'
 break_it 'l2: what was dropped is written before what is read' runtime/engine/children.h 's/1 \+ 2 \* k \+ writes/2 + 2 * k - writes/'
@@ -1110,11 +1135,18 @@ apply() {
 choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case ${names[$1]} in
+    'wait_read: '*) tests=(wait_read) scripts=() && return ;;
+    'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
+    'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
+    'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
+    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

@@ -33,7 +33,7 @@ $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(
 
 $(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/in_lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 # They need all of the command line, with its benches.
-$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_llm $(B)/_t/test_llm_work $(B)/_t/test_llm_best $(B)/_t/test_llm_values: $(CLI)
+$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_gemm_grid $(B)/_t/test_llm $(B)/_t/test_llm_work $(B)/_t/test_llm_best $(B)/_t/test_llm_values: $(CLI)
 $(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 
 # test_co_arch without what cannot be had for another architecture.
@@ -85,7 +85,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(B)/_p/collectives $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(patsubst %,tests/machines/%.yaml,server8 components queues some) $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
@@ -156,7 +156,7 @@ check: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram validate-ccl validate-llm
+validate: setup validate-dram validate-ccl validate-gemm validate-llm
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -175,6 +175,12 @@ validate-dram: setup $(ANY)
 validate-ccl: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/ccl.py $(ANY)
+
+## validate-gemm: times of products of gemm.csv in the folder that KB_VALIDATE names beside those of gemm_grid: a table of docs/validation.md
+.PHONY: validate-gemm
+validate-gemm: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/gemm.py $(ANY)
 
 ## validate-llm: tokens per second of tokens.csv in the folder that KB_VALIDATE names beside those of llm: a table of docs/validation.md
 .PHONY: validate-llm

@@ -13,6 +13,7 @@
  * too, or they are gathered from wherever they lie in the same row of the grid.
  */
 #include "benches/llm/place.h"
+#include <math.h>
 
 /* Rows of the part, and columns of it, which are multiplied by one w. */
 struct rows {
@@ -63,100 +64,247 @@ static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64
     return tl_load_list(me->tl, runs, (uint32_t)m, op->x.dtype, KB_SHAPE(m, dk));
 }
 
-/* Is it known that another tile is better? What is left of the product is left out. */
-static bool gives_up(const struct llm_pe *me)
+/* The columns of x that PE (r, owner) has and rows are multiplied by: the first, and where they
+ * end. */
+static int64_t first_of_k(const struct rows *rows, const struct llm_part *part)
 {
-    return me->s->give_up_fs > 0 &&
-           (tl_time(me->tl) - me->start_ns) * 1e6 > (double)me->s->give_up_fs;
+    return part->col > rows->k ? part->col : rows->k;
+}
+
+static int64_t end_of_k(const struct rows *rows, const struct llm_part *part)
+{
+    return least(part->col + part->cols, rows->k + rows->depth);
+}
+
+/* Of a piece of k from `k` on, in `part` of the columns of x. */
+static int64_t piece_of_k(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                          const struct llm_part *part, int64_t k)
+{
+    int64_t of_w = part_with(rows->depth, k - rows->k, me->s->p);
+    int64_t border = rows->k + w_begin(me, rows, of_w + 1);
+
+    return least(op->tile.k, least(end_of_k(rows, part), border) - k);
+}
+
+/* -- a limit ---------------------------------------------------------------------------------- */
+
+/*
+ * When it is known that another tile is better, the rest of a product is left out: as soon as the
+ * cycles, the weights or the commands that a PE has not called yet cannot be done by the limit, on
+ * all PEs.
+ *
+ * Example: the best tile so far takes 131.6 us, and the cycles of a PE 131.1. One that has called
+ * half of its products at 66.5 us will not be done before 132.0.
+ */
+struct left {
+    double cycles, bytes, pairs;
+};
+
+static struct left of_pair(const struct llm_pe *me, const struct llm_op *op, int64_t m, int64_t dk,
+                           int64_t n)
+{
+    const double *mac = me->s->limit.mac;
+
+    return (struct left){ceil((double)m / mac[0]) * ceil((double)dk / mac[1]) *
+                             ceil((double)n / mac[2]),
+                         (double)(dk * n) * (double)kb_dtype_bytes(op->weight_dtype), 1};
+}
+
+static void add(struct left *sum, const struct left *part, double times)
+{
+    sum->cycles += times * part->cycles;
+    sum->bytes += times * part->bytes;
+    sum->pairs += times * part->pairs;
+}
+
+/* Of a tile of m rows and n columns. */
+static struct left of_tile(const struct llm_pe *me, const struct llm_op *op,
+                           const struct rows *rows, int64_t m, int64_t n)
+{
+    struct left sum = {0, 0, 0};
+
+    for (int64_t owner = 0; owner < me->s->q; owner++) {
+        struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
+
+        for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part); k += dk) {
+            dk = piece_of_k(me, op, rows, &part, k);
+            struct left pair = of_pair(me, op, m, dk, n);
+            add(&sum, &pair, 1);
+        }
+    }
+    return sum;
+}
+
+/* Of a row of tiles, of m rows. */
+static struct left of_row(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                          int64_t m)
+{
+    int64_t cols = rows->cols, n = op->tile.n;
+    struct left sum = {0, 0, 0}, tile = of_tile(me, op, rows, m, n);
+
+    add(&sum, &tile, (double)(cols / n));
+    if (cols % n > 0) {
+        tile = of_tile(me, op, rows, m, cols % n);
+        add(&sum, &tile, 1);
+    }
+    return sum;
+}
+
+static void add_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                     struct left *sum)
+{
+    int64_t m = op->tile.m;
+    struct left row;
+
+    if (rows->n >= m) {
+        row = of_row(me, op, rows, m);
+        add(sum, &row, (double)(rows->n / m));
+    }
+    if (rows->n % m > 0) {
+        row = of_row(me, op, rows, rows->n % m);
+        add(sum, &row, 1);
+    }
+}
+
+static struct left of_all(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                          int64_t n)
+{
+    struct left sum = {0, 0, 0};
+
+    for (int64_t i = 0; i < n && me->s->limit.fs > 0; i++)
+        add_rows(me, op, &rows[i], &sum);
+    return sum;
+}
+
+/* The simulator rounds each command to a femtosecond: what is left is less by ROUNDED of it. */
+static bool gives_up(const struct llm_pe *me, const struct left *left)
+{
+    static const double ROUNDED = 1e-6;
+    const struct llm_limit *limit = &me->s->limit;
+
+    if (limit->fs == 0 || *me->s->gave_up)
+        return limit->fs > 0;
+    double rest = fmax(left->cycles * limit->cycle_fs,
+                       fmax(left->bytes * limit->byte_fs, left->pairs * limit->pair_fs));
+
+    if ((tl_time(me->tl) - me->start_ns) * 1e6 + rest * (1 - ROUNDED) > (double)limit->fs)
+        *me->s->gave_up = true;
+    return *me->s->gave_up;
+}
+
+/* -- tiles ------------------------------------------------------------------------------------ */
+
+/* Adds the products of a tile over the columns of x that PE (r, owner) has. */
+static void add_products(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                         int64_t owner, tl_acc *acc, const struct llm_part *tile, struct left *left)
+{
+    struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
+
+    for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part) && !gives_up(me, left);
+         k += dk) {
+        uint64_t mark = tl_mark(me->tl);
+
+        dk = piece_of_k(me, op, rows, &part, k);
+        tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, tile->row, tile->rows, k, dk),
+                   load_w(me, op, rows, k - rows->k, dk, tile->col, tile->cols));
+        tl_release(me->tl, mark);
+        if (me->s->limit.fs > 0) {
+            struct left pair = of_pair(me, op, tile->rows, dk, tile->cols);
+            add(left, &pair, -1);
+        }
+    }
 }
 
 static void make_tile(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
-                      int64_t i, int64_t m, int64_t j, int64_t n)
+                      const struct llm_part *tile, struct left *left)
 {
-    tl_acc *acc = tl_acc_new(me->tl, KB_F32, m, n);
+    tl_acc *acc = tl_acc_new(me->tl, KB_F32, tile->rows, tile->cols);
 
-    for (int64_t o = 0; o < me->s->q; o++) {
-        int64_t owner = (me->c + o) % me->s->q;
-        struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
-
-        int64_t end = least(part.col + part.cols, rows->k + rows->depth);
-
-        for (int64_t k = part.col > rows->k ? part.col : rows->k, dk; k < end; k += dk) {
-            uint64_t mark = tl_mark(me->tl);
-            int64_t i_of_w = part_with(rows->depth, k - rows->k, me->s->p);
-            int64_t border = rows->k + w_begin(me, rows, i_of_w + 1);
-
-            dk = least(op->tile.k, least(end, border) - k);
-            tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, i, m, k, dk),
-                       load_w(me, op, rows, k - rows->k, dk, j, n));
-            tl_release(me->tl, mark);
-            if (gives_up(me))
-                dk = part.cols, o = me->s->q;
-        }
-    }
-    store_own(me, &op->y, i, m, j, n, tl_acc_store(me->tl, acc, op->y.dtype));
+    for (int64_t o = 0; o < me->s->q; o++)
+        add_products(me, op, rows, (me->c + o) % me->s->q, acc, tile, left);
+    if (!gives_up(me, left))
+        store_own(me, &op->y, tile->row, tile->rows, tile->col, tile->cols,
+                  tl_acc_store(me->tl, acc, op->y.dtype));
 }
 
-static void make_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows)
+static void make_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                      struct left *left)
 {
     int64_t end = rows->first + rows->n, to = rows->col + rows->cols;
 
-    for (int64_t i = rows->first; i < end && !gives_up(me); i += op->tile.m)
-        for (int64_t j = rows->col; j < to && !gives_up(me); j += op->tile.n) {
+    for (int64_t i = rows->first; i < end; i += op->tile.m)
+        for (int64_t j = rows->col; j < to && !gives_up(me, left); j += op->tile.n) {
             uint64_t mark = tl_mark(me->tl);
+            struct llm_part tile = {i, least(op->tile.m, end - i), j, least(op->tile.n, to - j)};
 
-            make_tile(me, op, rows, i, least(op->tile.m, end - i), j, least(op->tile.n, to - j));
+            make_tile(me, op, rows, &tile, left);
             tl_release(me->tl, mark);
         }
 }
 
-/* Each head's columns of y are `depth` of its columns of x by a w of its own. */
-static void make_heads(const struct llm_pe *me, const struct llm_op *op)
+/* -- what is multiplied by what --------------------------------------------------------------- */
+
+static struct rows *new_rows(const struct llm_pe *me, int64_t n)
+{
+    return tl_alloc_host(me->tl, (size_t)n * sizeof(struct rows));
+}
+
+static int64_t one_matrix(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
 {
     struct llm_part part = own_part(me, &op->y);
-    int64_t n = op->y.cols / op->heads, end = part.col + part.cols;
 
+    *rows = new_rows(me, 1);
+    (*rows)[0] =
+        (struct rows){.n = part.rows, .weight = op->weight, .cols = part.cols, .depth = op->x.cols};
+    return 1;
+}
+
+/* Each head's columns of y are `depth` of its columns of x by a w of its own. */
+static int64_t of_heads(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
+{
+    struct llm_part part = own_part(me, &op->y);
+    int64_t n = op->y.cols / op->heads, end = part.col + part.cols, count = 0;
+
+    *rows = new_rows(me, op->heads);
     for (int64_t col = part.col, to; col < end; col = to) {
         int64_t head = col / n;
 
         to = least((head + 1) * n, end);
-        make_rows(me, op,
-                  &(struct rows){.n = part.rows,
-                                 .weight = op->weight,
-                                 .col = col - part.col,
-                                 .cols = to - col,
-                                 .k = head * (op->x.cols / op->heads),
-                                 .depth = op->depth});
+        (*rows)[count++] = (struct rows){.n = part.rows,
+                                         .weight = op->weight,
+                                         .col = col - part.col,
+                                         .cols = to - col,
+                                         .k = head * (op->x.cols / op->heads),
+                                         .depth = op->depth};
     }
+    return count;
 }
 
-static void make_experts(const struct llm_pe *me, const struct llm_op *op)
+static int64_t of_experts(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
 {
     struct llm_rows all = llm_rows_here(me, op);
 
     if (op->gathers)
         llm_read_choices(me, op);
+    *rows = new_rows(me, all.experts);
     for (int64_t e = 0; e < all.experts; e++)
-        make_rows(me, op,
-                  &(struct rows){.first = all.first[e],
-                                 .n = all.first[e + 1] - all.first[e],
-                                 .from = all.from,
-                                 .weight = op->weight + (uint64_t)e * op->expert_bytes,
-                                 .cols = own_part(me, &op->y).cols,
-                                 .depth = op->x.cols});
+        (*rows)[e] = (struct rows){.first = all.first[e],
+                                   .n = all.first[e + 1] - all.first[e],
+                                   .from = all.from,
+                                   .weight = op->weight + (uint64_t)e * op->expert_bytes,
+                                   .cols = own_part(me, &op->y).cols,
+                                   .depth = op->x.cols};
+    return all.experts;
 }
 
 void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
 {
-    struct llm_part part = own_part(me, &op->y);
+    struct rows *rows;
+    int64_t n = op->experts > 0 ? of_experts(me, op, &rows)
+                : op->heads > 0 ? of_heads(me, op, &rows)
+                                : one_matrix(me, op, &rows);
+    struct left left = of_all(me, op, rows, n);
 
-    if (op->experts > 0)
-        make_experts(me, op);
-    else if (op->heads > 0)
-        make_heads(me, op);
-    else
-        make_rows(
-            me, op,
-            &(struct rows){
-                .n = part.rows, .weight = op->weight, .cols = part.cols, .depth = op->x.cols});
+    for (int64_t i = 0; i < n; i++)
+        make_rows(me, op, &rows[i], &left);
 }

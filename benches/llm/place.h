@@ -29,18 +29,6 @@ static inline int64_t col_begin(const struct llm_matrix *m, int64_t c, int64_t q
     return m->unit * share(m->cols / m->unit, c, q);
 }
 
-/* The part, of n of `size`, that has `i`. */
-static inline int64_t part_with(int64_t size, int64_t i, int64_t n)
-{
-    int64_t part = i * n / size;
-
-    while (share(size, part + 1, n) <= i)
-        part++;
-    while (share(size, part, n) > i)
-        part--;
-    return part;
-}
-
 /* The address of byte `at` of the room of PE `index` of the rank. */
 static inline uint64_t room_of(const struct llm_pe *me, int64_t index, uint64_t at)
 {

@@ -67,6 +67,14 @@ struct llm_op {
     int64_t from_rank, from_layer; /* what rank 0 and layer 0 do is what these do */
 };
 
+/* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */
+struct llm_limit {
+    int64_t fs;                        /* of the kernel; 0: it must end */
+    double mac[3];                     /* rows, depth and columns of a cycle of its engine */
+    double cycle_fs, byte_fs, pair_fs; /* of a cycle; of a byte of weights; of the load and the
+                                          product of a pair of tiles; 0: not known */
+};
+
 /* What the kernel is given. */
 struct llm_step {
     const struct llm_op *op;
@@ -86,7 +94,8 @@ struct llm_step {
     int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
-    int64_t give_up_fs;   /* a product that has taken so long need not end; 0: it must */
+    struct llm_limit limit;
+    bool *gave_up;        /* written: a product has passed the limit, or would have */
     bool may_leap;        /* over what a rank has done twice in the same times: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */

@@ -28,9 +28,9 @@ import numpy as np
 
 from ._native import ffi, lib
 from ._offsets import BlockPointer, Index, Mask, Pointer, access, advance, box_of, make_block_ptr
-from ._recorder import (OWN, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W_DOT_ACC, W_EXPAND, W_LOAD, W_LOAD_LIST,
-                        W_LOAD_STRIDED, W_PRINT, W_RANDOM, W_REDUCE, W_SLICE, W_SOFTMAX, W_SORT, W_STORE,
-                        W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
+from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W_DOT_ACC, W_EXPAND, W_LOAD, W_LOAD_LIST,
+                        W_LOAD_STRIDED, W_LOAD_SUM, W_PRINT, W_RANDOM, W_REDUCE, W_SLICE, W_SOFTMAX, W_SORT, W_STORE,
+                        W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
 from ._values import Acc, Full, Tensor, Value, broadcast, cast, math_command, one, permute, reshape, trans
@@ -39,10 +39,10 @@ __all__ = ["BlockPointer", "KernelMistake", "Pointer", "Tensor", "abs", "advance
            "assume", "atomic_add", "bfloat16", "broadcast_to", "cast", "cdiv", "ceil", "clamp", "constexpr", "cos",
            "cumsum", "debug_barrier", "device_assert", "device_print", "dot", "dtype", "erf", "exp", "exp2",
            "expand_dims", "float16", "float32", "float64", "float8e4b15", "float8e4nv", "float8e5", "floor", "fma",
-           "full", "gather", "int1", "int16", "int32", "int64", "int8", "load", "log", "log2", "make_block_ptr",
+           "full", "gather", "int1", "int16", "int32", "int64", "int8", "load", "load_sum", "log", "log2", "make_block_ptr",
            "math", "max", "max_constancy", "max_contiguous", "maximum", "min", "minimum", "multiple_of",
            "num_programs", "overlap", "permute", "program_id", "rand", "range", "reshape", "rsqrt", "sigmoid", "sin",
-           "softmax", "sort", "sqrt", "sqrt_rn", "static_assert", "static_print", "static_range", "store", "sum",
+           "softmax", "sort", "sqrt", "sqrt_rn", "static_assert", "static_print", "static_range", "store", "store_all", "sum",
            "tanh", "time", "topk", "trans", "uint16", "uint32", "uint64", "uint8", "value", "values", "view",
            "wait_all", "where", "zeros", "zeros_like"]
 
@@ -105,6 +105,43 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[i
     r.add(word, here, x.number, *words)
 
 
+def _addresses(pointers: Sequence[Pointer]) -> Tuple[Shape, dtype, Tuple[int, ...]]:
+    """Of blocks of one shape and type, each of which lies together: these, and where they begin."""
+    found = []
+    shapes = {p.index.shape if p.index is not None else () for p in pointers}
+    kinds = {p.memory.dtype for p in pointers}
+    if len(shapes) != 1 or len(kinds) != 1:
+        raise KernelMistake("the blocks of a multicast are of one shape and type")
+    shape, kind = shapes.pop(), kinds.pop()
+    for p in pointers:
+        how, words = access(p, [(0, n) for n in shape])
+        if how != "plain":
+            raise KernelMistake("each block of a multicast lies together, in one memory")
+        found.append(words[0])
+    return shape, kind, tuple(found)
+
+
+def load_sum(pointers: Sequence[Pointer]) -> Tensor:
+    """The sum of blocks, each in another memory, whose data join on their way: tl_load_sum()."""
+    r = recorder()
+    here = r.here()
+    shape, kind, addresses = _addresses(pointers)
+    made = Tensor(r, r.new(), shape, kind)
+    r.add(W_LOAD_SUM, here, made.number, kind.code, len(shape), *shape, len(addresses), *addresses)
+    return made
+
+
+def store_all(pointers: Sequence[Pointer], value: Any) -> None:
+    """Blocks, each in another memory, become what a tensor has, by one multicast: tl_store_all()."""
+    r = recorder()
+    here = r.here()
+    shape, kind, addresses = _addresses(pointers)
+    x = cast(value if isinstance(value, Value) else Full(shape, float(value), kind), kind).tensor()
+    if x.shape != shape:
+        x = broadcast_to(x, shape)
+    r.add(W_STORE_ALL, here, x.number, len(addresses), *addresses)
+
+
 def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
     """Adds a tensor to memory, as one step."""
     r = recorder()
@@ -144,22 +181,25 @@ def zeros_like(x: Any) -> Full:
 
 
 def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
-    """a b, in f32; with acc, which is zeros or a sum of products, in the engine."""
+    """a b, in f32; with acc, which is zeros or a sum of products, in the engine. Of three axes it is a batch."""
     r = recorder()
     here = r.here()
     a, b = a.tensor(), b.tensor()
-    if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
+    batch = {x.shape[:-2] for x in (a, b) if len(x.shape) == 3}
+    if not {len(a.shape), len(b.shape)} <= {2, 3} or a.shape[-1] != b.shape[-2] or len(batch) > 1:
         raise KernelMistake(f"shapes {list(a.shape)} and {list(b.shape)} do not fit")
-    shape = (a.shape[0], b.shape[1])
+    shape = (*(batch.pop() if batch else ()), a.shape[-2], b.shape[-1])
     if isinstance(acc, Full) and acc.value == 0 and acc.shape == shape:
-        acc = Acc(r, r.accs, shape)
-        r.accs += 1
-        r.add(W_ACC, here, acc.number, float32.code, *shape)
+        acc = None
+        if len(shape) == 2:
+            acc = Acc(r, r.accs, shape)
+            r.accs += 1
+            r.add(W_ACC, here, acc.number, float32.code, *shape)
     if isinstance(acc, Acc) and acc._stored is None:
         r.add(W_DOT_ACC, here, acc.number, a.number, b.number)
         return acc
     out = r.new()
-    kind = float32 if a.dtype.is_floating() else int32
+    kind = float32 if a.dtype.is_floating() or b.dtype.is_floating() else int32
     r.add(W_DOT, here, out, a.number, b.number, kind.code)
     product = Tensor(r, out, shape, kind)
     return product if acc is None else acc + product

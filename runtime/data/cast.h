@@ -26,6 +26,13 @@ static inline bool dtype_is_signed(kb_dtype d)
     return d >= KB_I8 && d <= KB_I64;
 }
 
+/* Of two types of operands of one command the wider: floats before integers, then that of more
+ * bits, then the first. */
+kb_dtype dtype_wider(kb_dtype a, kb_dtype b);
+
+/* Is every number of type `from` one of type `to`? */
+bool dtype_holds(kb_dtype to, kb_dtype from);
+
 /* The type in which its elements are computed: f32 for smaller floats, else the type itself. */
 static inline kb_dtype dtype_computed(kb_dtype d)
 {

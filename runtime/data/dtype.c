@@ -74,6 +74,59 @@ double dtype_tolerance(kb_dtype dtype)
     return 0;
 }
 
+kb_dtype dtype_wider(kb_dtype a, kb_dtype b)
+{
+    if (dtype_is_float(a) != dtype_is_float(b))
+        return dtype_is_float(a) ? a : b;
+    return dtype_bytes(b) > dtype_bytes(a) ? b : a;
+}
+
+/* How many bits a number has, beside its sign and its power of two. */
+static uint64_t digits(kb_dtype dtype)
+{
+    switch (dtype) {
+    case KB_F64:
+        return 53;
+    case KB_F32:
+        return 24;
+    case KB_F16:
+        return 11;
+    case KB_BF16:
+        return 8;
+    case KB_F8E4M3:
+        return 4;
+    case KB_F8E5M2:
+        return 3;
+    case KB_BOOL:
+        return 1;
+    case KB_DEFAULT:
+    case KB_I8:
+    case KB_I16:
+    case KB_I32:
+    case KB_I64:
+    case KB_U8:
+    case KB_U16:
+    case KB_U32:
+    case KB_U64:
+        break;
+    }
+    return 8 * dtype_bytes(dtype) - dtype_is_signed(dtype);
+}
+
+/* Floats smaller than f32 hold no other type here: their powers of two are few. */
+bool dtype_holds(kb_dtype to, kb_dtype from)
+{
+    bool to_float = to == KB_F32 || to == KB_F64;
+
+    if (to == from)
+        return true;
+    if (to == KB_BOOL || dtype_is_float(to) != to_float || (dtype_is_float(from) && !to_float))
+        return false;
+    if (dtype_is_signed(from) && !dtype_is_signed(to) && !to_float)
+        return false;
+    return digits(from) <= digits(to);
+}
+
 kb_dtype kb_dtype_parse(const char *name)
 {
     for (unsigned i = KB_F16; i < N_DTYPES; i++)

@@ -9,6 +9,7 @@
  * reference.c choose a loop by the group.
  */
 #include "data/op.h"
+#include "data/cast.h"
 
 const struct math_row math_rows[N_TL_OPS] = {
 #define MATH(NAME, name, operands, group, types, cost)                                             \
@@ -21,6 +22,20 @@ const char *space_name(uint8_t space)
     static const char *const names[] = {"hbm", "sram", "tcm", "acc"};
 
     return names[space];
+}
+
+kb_dtype op_operands_dtype(const struct op *op)
+{
+    uint32_t first = op->kind == OP_MATH && op->math == TL_WHERE;
+    uint32_t end = op->kind == OP_GEMM ? 2 : op->n_in;
+    kb_dtype dtype = KB_DEFAULT;
+
+    for (uint32_t i = first; i < end; i++) {
+        if (op->in[i].is_scalar)
+            continue;
+        dtype = dtype ? dtype_wider(dtype, (kb_dtype)op->in[i].dtype) : (kb_dtype)op->in[i].dtype;
+    }
+    return dtype;
 }
 
 /* -- fused operations ------------------------------------------------------------------------- */

@@ -155,6 +155,10 @@ struct op {
  * "acc_store". */
 const char *op_math_name(const struct op *op);
 
+/* The wider of its operands' types, in which an elementwise operation and a product take them: of a
+ * condition's, an accumulator's and scalars' there is none. */
+kb_dtype op_operands_dtype(const struct op *op);
+
 /* Of a MATH: how many elements its engine goes through; of a fused one, in all steps. */
 uint64_t op_math_elements(const struct op *op);
 
@@ -202,6 +206,12 @@ static inline uint64_t op_indices_at(const struct op_tensor *out)
 static inline bool op_updates(const struct op *op)
 {
     return op->kind == OP_MATH && op->math == TL_UPDATE;
+}
+
+/* Of a GEMM: how many products it is of. Operands of two axes are those of all. */
+static inline uint32_t op_batch(const struct op *op)
+{
+    return op->out.shape.rank == 3 ? op->out.shape.dim[0] : 1;
 }
 
 /* Is it on an accumulator? Then a composite is an acc_store. */

@@ -71,6 +71,12 @@ static inline bool is_paused(struct kb_sim *s)
     return ev_time_fs(first) >= s->pause_fs;
 }
 
+/* Takes the first event of a row; its slot. */
+static ALWAYS_INLINE uint32_t take_row(struct kb_sim *s, int how)
+{
+    return how & IN_CHOOSES ? rows_take(s) : calendar_take(&s->calendar, s->txns);
+}
+
 static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget)
 {
     uint64_t t = 0;
@@ -80,7 +86,7 @@ static ALWAYS_INLINE kb_status run_as(struct kb_sim *s, int how, uint64_t budget
     for (; budget > 0; budget--) {
         if (how & IN_COUNTED && is_paused(s))
             return sim_paused(s, s->pause_fs);
-        uint32_t slot = rows_take(s);
+        uint32_t slot = take_row(s, how);
 
         if (time_of(s, slot) >= s->stop_fs)
             return stop(s, time_of(s, slot));
@@ -215,7 +221,7 @@ static ALWAYS_INLINE uint64_t take_first(struct kb_sim *s, int how, ev e, uint64
     else if (how & IN_ROUTED && ev_class(e) == EV_ARBITER)
         n = run_ports(s, how, ev_time_fs(e), most);
     else
-        go_all(s, how, handle(s, how, rows_take(s)));
+        go_all(s, how, handle(s, how, take_row(s, how)));
     if (how & IN_CHOOSES && how & (IN_AHEAD | IN_WATCHED))
         take_ends(s, how);
     return n;

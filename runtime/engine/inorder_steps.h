@@ -113,6 +113,12 @@ static ALWAYS_INLINE unsigned fed_of(const struct kb_sim *s, int how)
     return how & IN_COUNTED ? 0 : s->fed;
 }
 
+/* Was it made by an L2? Where there is one, memories choose: memories_choose(). */
+static ALWAYS_INLINE bool is_made(const struct kb_sim *s, int how, uint32_t slot)
+{
+    return how & IN_CHOOSES && __builtin_expect(is_child(s, slot), false);
+}
+
 /* -- the end -------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
@@ -248,7 +254,7 @@ static ALWAYS_INLINE bool ends_ahead(const struct kb_sim *s, int how, uint32_t s
 {
     bool known = txn_of_host(&s->txns[slot]) ? engines_in_order(s, how) : how & IN_AHEAD;
 
-    return known && whole_of(s, slot) == slot && !is_child(s, slot) && done < EV_PAST &&
+    return known && whole_of(s, slot) == slot && !is_made(s, how, slot) && done < EV_PAST &&
            !(how & IN_CHOOSES && memory_queues(T, s->txns[slot].dst));
 }
 
@@ -280,7 +286,10 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     if (how & IN_WATCHED)
         observe_served(s, done, slot, drain);
     if (!ends_ahead(s, how, slot, done)) {
-        post_done(s, done, slot);
+        if (how & IN_CHOOSES)
+            post_done(s, done, slot);
+        else
+            post(s, done, EV_DONE, slot);
         return none;
     }
     leave_memory(s, how, done, slot);
@@ -315,7 +324,7 @@ static ALWAYS_INLINE struct goer serve_in_order(struct kb_sim *s, int how,
                                                 uint32_t slot, int64_t drain, bool twice)
 {
     struct program *p = &s->inorder->program;
-    int64_t own = drain;
+    int64_t own = drain, late = how & IN_LISTED ? 0 : branch_late_fs(s, slot);
     uint64_t start;
 
     if (service->own_gbs > 0)
@@ -323,8 +332,7 @@ static ALWAYS_INLINE struct goer serve_in_order(struct kb_sim *s, int how,
                                service->own_rate);
     start = take_turn(s, memory_for(s, how, slot), service->taken_fs + (twice ? 2 * own : own), t);
     s->txns[slot].service_fs = (int64_t)start;
-    return served(s, how, after(start, service->done_fs + drain + branch_late_fs(s, slot)), slot,
-                  drain);
+    return served(s, how, after(start, service->done_fs + drain + late), slot, drain);
 }
 
 /* Its head is at the memory at `t`, after all that come before it; its way drains for `drain`. */
@@ -601,7 +609,7 @@ static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot);
 /* What was put off until now, `t`, leaves its PE: a transaction, or a packet of one. */
 static ALWAYS_INLINE void leave_later(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    if (is_child(s, slot))
+    if (is_made(s, how, slot))
         leave_l2(s, how, t, slot);
     else if (whole_of(s, slot) != slot)
         leave_packet(s, how, t, slot);
@@ -895,7 +903,7 @@ static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot
 
     switch (s->txns[slot].class) {
     case EV_DONE:
-        if (__builtin_expect(is_child(s, slot), false))
+        if (is_made(s, how, slot))
             return child_done(s, how, t, slot);
         if (!(how & IN_KERNELS))
             return done(s, how, t, slot);

@@ -15,8 +15,10 @@ bool queues_init(struct queues *q, uint32_t n)
 
 void queues_free(struct queues *q, uint32_t n)
 {
-    for (uint32_t i = 0; q->of && i < n; i++)
+    for (uint32_t i = 0; q->of && i < n; i++) {
         queueing_free(&q->of[i].asked);
+        free(q->of[i].coming.rows);
+    }
     free(q->of);
     free(q->waiting);
 }
@@ -24,12 +26,40 @@ void queues_free(struct queues *q, uint32_t n)
 void queue_clear(struct queueing_memory *q)
 {
     queueing_begin(&q->asked);
-    *q = (struct queueing_memory){.asked = q->asked, .event_fs = INT64_MAX};
+    *q = (struct queueing_memory){
+        .asked = q->asked, .event_fs = INT64_MAX, .coming = {q->coming.rows, 0, 0, q->coming.room}};
 }
 
 int64_t queue_busy_fs(const struct queueing_memory *q, int64_t now_fs)
 {
     return q->busy_fs + (q->waiting || q->last_fs > now_fs ? now_fs : q->last_fs) - q->since_fs;
+}
+
+/* -- what a cache has asked ---------------------------------------------------------------------
+ */
+
+bool coming_add(struct coming_requests *c, const struct coming_request *row)
+{
+    uint32_t room = c->room ? 2 * c->room : 16;
+    struct coming_request *moved;
+
+    if (c->next - c->first == c->room) {
+        moved = malloc(room * sizeof *moved);
+        if (!moved)
+            return false;
+        for (uint32_t i = c->first; i != c->next; i++)
+            moved[i & (room - 1)] = c->rows[i & (c->room - 1)];
+        free(c->rows);
+        c->rows = moved;
+        c->room = room;
+    }
+    c->rows[c->next++ & (c->room - 1)] = *row;
+    return true;
+}
+
+struct coming_request coming_take(struct coming_requests *c)
+{
+    return c->rows[c->first++ & (c->room - 1)];
 }
 
 /* -- the table -------------------------------------------------------------------------------- */
@@ -108,7 +138,7 @@ struct waiting queues_take(struct kb_sim *s, uint32_t dst, uint64_t id)
 
     for (uint32_t i = place_of_id(q, id); q->n && q->waiting[i].slot != TXN_NONE;
          i = next_place(q, i)) {
-        if (q->waiting[i].id != id || s->txns[q->waiting[i].slot].dst != dst)
+        if (q->waiting[i].id != id || q->waiting[i].dst != dst)
             continue;
         found = q->waiting[i];
         close_hole(q, i);

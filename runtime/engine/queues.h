@@ -7,6 +7,31 @@
 struct kb_sim;
 struct txn;
 
+/* No transaction: a cache in front has asked. */
+#define ASKED_BY_CACHE (TXN_NONE - 1)
+
+/* A request that waits, found by its id: a part of the transaction in `slot`. */
+struct waiting {
+    uint64_t id;
+    struct delivery part;
+    uint32_t slot;   /* ASKED_BY_CACHE; TXN_NONE: the row is free */
+    uint32_t dst;    /* its memory */
+    uint64_t number; /* that it has to the cache */
+    uint64_t part_number;
+    uint32_t of; /* the transaction that the cache has asked for */
+};
+
+/* What a cache has asked, and has not come yet. */
+struct coming_request {
+    struct kb_request request;
+    struct waiting waiting;
+};
+
+struct coming_requests {
+    struct coming_request *rows; /* owned; a ring of 2^bits, or NULL */
+    uint32_t first, next, room;
+};
+
 /* One of them. All times of `asked` are of this simulation. */
 struct queueing_memory {
     struct queueing asked;
@@ -17,13 +42,7 @@ struct queueing_memory {
     int64_t busy_fs;   /* with requests inside, before ... */
     int64_t since_fs;  /* ... it began to have some, the last time */
     int64_t behind_fs; /* the memory behind it, which has no banks, is free then */
-};
-
-/* A request that waits, found by its id: a part of the transaction in `slot`. */
-struct waiting {
-    uint64_t id;
-    struct delivery part;
-    uint32_t slot; /* TXN_NONE: the row is free */
+    struct coming_requests coming; /* each with a DUE_COMES; in order of time */
 };
 
 struct queues {
@@ -42,6 +61,10 @@ void queue_clear(struct queueing_memory *q);
 
 /* For how long it has had requests inside by `now_fs`. */
 int64_t queue_busy_fs(const struct queueing_memory *q, int64_t now_fs);
+
+/* A request more; false without memory. Takes the first one of some. */
+bool coming_add(struct coming_requests *c, const struct coming_request *row);
+struct coming_request coming_take(struct coming_requests *c);
 
 /* A request waits; false without memory. Takes request `id` of memory `dst` out again: its slot is
  * TXN_NONE if none does. */

@@ -10,6 +10,7 @@
 #include "engine/station.h"
 
 struct caches;
+struct memory_server;
 struct dependencies;
 struct heard;
 struct host;
@@ -77,8 +78,9 @@ struct kb_sim {
     /* What memories that choose keep, owned, by model; NULL: none is of that: network/server.h */
 #define MODEL_STATE(NAME, word, name) struct name *name;
     MEMORY_MODELS(MODEL_STATE)
-    struct caches *caches;      /* the same: network/caches.h */
-    bool chooses;               /* some memory does */
+    struct caches *caches;                      /* the same: network/caches.h */
+    bool chooses;                               /* some memory does */
+    const struct memory_server *const *servers; /* borrowed; [enum memory_model] */
     struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,

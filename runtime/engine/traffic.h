@@ -32,6 +32,7 @@ struct part {
     wait_sum packets; /* what transactions alone take more than their terms: traffic_add_split() */
 };
 
+#define TRAFFIC_HORIZON_MOST 0x1p61 /* fs */
 enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as they are */ };
 
 struct traffic {
@@ -120,6 +121,12 @@ static inline uint64_t sim_txn_count(const struct kb_sim *s)
 }
 
 void traffic_free(struct traffic *tr);
+
+/* Bytes of the smallest slice. */
+uint64_t traffic_smallest_slice(const struct kb_topology *t);
+
+/* The square root of `n`, rounded down. */
+uint32_t traffic_root(uint32_t n);
 
 /* Draws the next transaction of a source; false: it issues no more. */
 bool traffic_draw(struct traffic *tr, uint32_t source);

@@ -56,13 +56,15 @@ static void split_by_visits(struct kb_sim *s, uint32_t whole, uint32_t part)
 
 /*
  * Sums need no piece of a way as it begins: visits of stations will do, if the engine of arrivals
- * serves the run. All else needs every node.
+ * serves the run. So do those that hear of commands alone, beside the sums. All else needs every
+ * node.
  */
 static void begin(struct kb_sim *s)
 {
     struct spans *w = spans_of(s);
 
-    w->calls.by_visits = w->n == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net;
+    w->calls.by_visits =
+        w->n_by_pieces == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net;
     if (!w->calls.by_visits)
         return;
     w->calls.leave = stages_leave;
@@ -137,6 +139,11 @@ static struct spans *spans_new(const struct kb_sim *s)
     return NULL;
 }
 
+static bool hears_pieces(const kb_observer *watch)
+{
+    return watch->open || watch->close || watch->take || watch->release || watch->end;
+}
+
 static bool has_begun(const struct kb_sim *s)
 {
     return s->started || (s->kernels && s->kernels->n_sent > 0);
@@ -159,6 +166,7 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
     if (w->n == KB_OBSERVERS_MAX)
         return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     w->to[w->n++] = *watch;
+    w->n_by_pieces += hears_pieces(watch);
     w->opens |= watch->open != NULL;
     w->services |= watch->take || watch->release;
     s->options.engine = KB_HOP;

@@ -134,7 +134,7 @@ static kb_service service_of(const struct kb_sim *s, const struct bank_slice *sl
 {
     uint32_t slot = segment->access;
 
-    if (slice->view.routed && (!segment->writes || slice->view.row->ack == ACK_WRITTEN))
+    if (slice->rows && (!segment->writes || slice->view.row->ack == ACK_WRITTEN))
         slot = s->banks->pool.packets[slot].slot;
     if (!segment->writes || slice->view.row->ack == ACK_WRITTEN)
         return spans_service(s, slot, KB_NOWHERE, 0, 0);

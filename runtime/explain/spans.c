@@ -100,7 +100,7 @@ const char *spans_command_name(const struct command *c)
         return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
     if (op->composite && !op_of_acc(op))
         return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
-    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : op_math_name(op);
+    return op->kind == OP_GEMM ? gemm[op_operands_dtype(op)] : op_math_name(op);
 }
 
 static uint32_t token_of(const struct kb_sim *s, uint32_t slot)

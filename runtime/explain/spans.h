@@ -62,6 +62,7 @@ struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
+    int n_by_pieces;        /* of these, those that hear of pieces, not of commands alone */
     bool opens, services;   /* an observer hears of them */
     bool hop_asked;         /* the options named the hop engine */
     struct visits *visits;  /* borrowed; of the last observer that is a breakdown; NULL: none */

@@ -483,15 +483,23 @@ static void show_queue(const struct usage *u, const struct queueing_memory *queu
 }
 
 /* Shows a cache, then the memory behind it, which serves what the cache has asked for. */
-static void show_cache(const struct usage *u, const struct cache *c, kb_utilization *use)
+static void show_cache(const struct usage *u, const struct cache *c, const struct bank_slice *banks,
+                       uint32_t dst, kb_utilization *use)
 {
+    const struct impl *impl = component_behind_cache(u->sim->topo, dst);
     kb_utilization behind = *use;
 
     cache_use(c, use);
     show_early(u, &c->server, use);
     behind.count = c->n_children;
     behind.bytes = c->child_bytes;
-    if (behind.count && !c->is_l2)
+    if (!behind.count || c->is_l2)
+        return;
+    if (banks)
+        bank_use_each(u->sim, banks, &behind, u->now_fs, show_slice, (void *)u);
+    else if (impl && impl->arrive)
+        show_queue(u, &u->sim->instances.queues.of[dst], &behind);
+    else
         show_early(u, &c->memory, &behind);
 }
 
@@ -506,6 +514,7 @@ static void show_memories(const struct usage *u)
         struct flow_sum sum = spread_served(u->sim, i);
         bool is_early =
             early && sim_keeps_order(u->sim, i) && cost_memory(t, i, 0)->model == MEMORY_SERVER;
+        const struct bank_slice *banks = u->sim->banks ? u->sim->banks->by_memory[i] : NULL;
         const struct cache *cache = u->sim->caches ? u->sim->caches->by_memory[i] : NULL;
         if (!sum.count && !(cache && cache->server.free_fs) &&
             u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
@@ -516,10 +525,9 @@ static void show_memories(const struct usage *u)
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
         if (cache)
-            show_cache(u, cache, &use);
-        else if (u->sim->banks && u->sim->banks->by_memory[i])
-            bank_use_each(u->sim, u->sim->banks->by_memory[i], &use, u->now_fs, show_slice,
-                          (void *)u);
+            show_cache(u, cache, banks, i, &use);
+        else if (banks)
+            bank_use_each(u->sim, banks, &use, u->now_fs, show_slice, (void *)u);
         else if (memory_queues(t, i))
             show_queue(u, &u->sim->instances.queues.of[i], &use);
         else if (is_early)

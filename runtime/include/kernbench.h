@@ -370,6 +370,8 @@ enum kb_cost_class {
     KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
     KB_COST_BUFFERS =
         256, /* the size of buffers of routers, and of what waits for a memory there */
+    KB_COST_CACHES = 512,       /* caches and L2s: all that comes to one is passed on at once */
+    KB_COST_CACHE_MISSES = 1024 /* what caches and L2s lack: each line is there */
 };
 
 /* Options of a simulation; all zero is the default. */

@@ -234,13 +234,16 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
 
 /*
  * Stores `x` to `n` addresses at once, 2 to KB_TARGETS_MAX, each in another memory, all of one
- * kind: a multicast. Links that their ways share carry its bytes once.
+ * kind: a multicast. Links that their ways share carry its bytes once. tl_store_all_async() returns
+ * when the command is issued, with the tensor where it now lies at the first address, to be waited
+ * for.
  *
  * errors  as tl_store(); a target in several slices; contention.links: router
  */
-#define tl_store_all(tl, addresses, n, x) (void)tl_store_all_at(TL_HERE, tl, addresses, n, x)
+#define tl_store_all(tl, addresses, n, x)       (void)tl_store_all_at(TL_HERE, tl, addresses, n, x, false)
+#define tl_store_all_async(tl, addresses, n, x) tl_store_all_at(TL_HERE, tl, addresses, n, x, true)
 tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
-                           tl_tensor *x);
+                           tl_tensor *x, bool async);
 
 /*
  * Loads the sum of the tensors at `n` addresses, as tl_store_all() has them: their data join on
@@ -267,6 +270,14 @@ tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dty
  */
 #define tl_wait(tl, x) tl_wait_at(TL_HERE, tl, x)
 void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+
+/*
+ * Waits until the commands that were called before under tl_async(true), and read from where `x`
+ * lies in the own TCM, have fetched it; stores and sends until they have ended. Then another PE may
+ * be told that it may write there. Takes no time of its own.
+ */
+#define tl_wait_read(tl, x) tl_wait_read_at(TL_HERE, tl, x)
+void tl_wait_read_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* Waits until all commands of this PE have ended, sends among them. Takes no time of its own. */
 #define tl_wait_all(tl) tl_wait_all_at(TL_HERE, tl)
@@ -354,13 +365,16 @@ typedef struct tl_dot_options {
     bool transpose_a, transpose_b;            /* operands are stored [K,M], [N,K] */
     tl_layout layout_a, layout_b, layout_out; /* how the stored shape lies */
     kb_dtype dtype_acc;                       /* default: f32; f64 of f64; integers dtype_out */
-    kb_dtype dtype_out;                       /* default: that of a; i32 of i8, i16, u8, u16 */
+    kb_dtype dtype_out; /* default: that of a, or the wider one; i32 of i8, i16, u8, u16 */
 } tl_dot_options;
 
 /*
- * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true).
+ * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true). Of two types
+ * where cube.pe.pe_fetch_store.convert is true. A batch of products, [B,M,K] x [B,K,N], is one
+ * command; an operand of two axes is that of all of them. A batch is row-major.
  *
- * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, STORE
+ * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, B times as many of a
+ *         batch, STORE
  * errors  shapes that do not fit, types that differ, an operand not waited for, TCM exhausted
  */
 #define tl_dot(tl, a, b, ...) tl_dot_at(TL_HERE, tl, a, b, TL_DOT_OPTIONS(__VA_ARGS__))

@@ -236,6 +236,15 @@ void accesses_waited(struct tl_ctx *pe, uint64_t made_by)
         leave_without_memory(pe);
 }
 
+void accesses_fetched(struct tl_ctx *pe, const struct tl_tensor *x)
+{
+    struct race *r = pe->sim->race;
+
+    if (!race_goes_on(r, pe->number))
+        leave_without_memory(pe);
+    race_fetched(r, pe->number, x->address, x->address + x->nbytes);
+}
+
 void accesses_data(struct tl_ctx *pe, const char *call, tl_here here, uint64_t address,
                    uint64_t nbytes)
 {

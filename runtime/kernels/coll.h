@@ -32,6 +32,15 @@ struct row {
 };
 enum { ROWS_MOST = 32 };
 
+/* A vector in the TCM, in blocks of parts: coll_far.c. */
+enum { FAR_BLOCKS = 8 };
+struct coll_far {
+    int64_t n; /* 0: it lies elsewhere */
+    tl_tensor *block[FAR_BLOCKS], *stored[FAR_BLOCKS];
+    bool came[FAR_BLOCKS];
+    int64_t left[FAR_BLOCKS]; /* elements that are not there yet */
+};
+
 struct coll {
     tl_ctx *tl;
     tl_here here;
@@ -51,6 +60,8 @@ struct coll {
     kb_dtype dtype;
     tl_op op;
     int64_t pieces, round; /* of a part; at once */
+    uint64_t spare;        /* bytes of the TCM that these leave for a vector */
+    struct coll_far far;
     tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES], **next[N_LANES]; /* [round] */
 };
 
@@ -58,11 +69,23 @@ struct coll {
 void coll_ring_gather(struct coll *c, struct span in, struct span all);
 void coll_ring_scatter(struct coll *c, struct span all, struct span out);
 
+/* Is the way to a memory what a part of a vector of so many bytes takes the longest for? */
+bool coll_is_far(const struct coll *c, double bytes);
+/* If so, and if there is room, the vector comes into the TCM, and pieces, which are its parts, are
+ * taken out of it. */
+void coll_far_load(struct coll *c, struct span all);
+tl_tensor *coll_far_piece(struct coll *c, struct span all, struct span part);
+/* Or it is put together there, and goes. */
+void coll_far_new(struct coll *c, struct span all);
+void coll_far_put(struct coll *c, struct span all, struct span part, tl_tensor *x);
+void coll_far_end(struct coll *c);
+
 /* A plan that is not made; ring or line, or straight from each to each, and in how many steps: by
  * an algorithm that is named, or the fastest for so many bytes. */
 struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name);
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm);
 void coll_choose_shape(struct coll *c, double bytes);
+uint64_t coll_tcm_bytes(const struct coll *c);
 /* Of queues from all that send to a member. Is there room for them, and for so many more? */
 uint64_t coll_queues_bytes(const struct coll *c);
 bool coll_queues_fit(const struct coll *c, int64_t more);

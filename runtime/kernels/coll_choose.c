@@ -158,8 +158,19 @@ static double step_fs(const struct coll *c)
 static double work_fs(const struct coll *c, double part)
 {
     double pieces = fmin(larger(1, part / PIECE_BYTES), PIECES_MOST);
+    double far_fs = c->order->piece_fs - PIECE_FS;
 
-    return (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS + pieces * (c->order->piece_fs - PIECE_FS);
+    return (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS + pieces * far_fs;
+}
+
+/* The same for all parts, if a ring takes them out of a vector that comes as a whole. */
+static double work_of_all_fs(const struct coll *c, double bytes)
+{
+    double part = bytes / (double)c->group.n, n = (double)c->group.n;
+
+    if (c->direct || !coll_is_far(c, bytes) || bytes > (double)coll_tcm_bytes(c) / 4)
+        return n * work_fs(c, part);
+    return c->order->piece_fs + n * (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS;
 }
 
 /* About how long a gathering or scattering of so many bytes takes; `sharing` rows share a link. */
@@ -169,7 +180,7 @@ static double about_fs(const struct coll *c, double bytes, double sharing)
     double part = bytes / (double)c->group.n;
 
     return (double)steps * step_fs(c) + part * parts_on_link(c) * sharing * c->order->byte_fs +
-           (double)c->group.n * work_fs(c, part);
+           work_of_all_fs(c, bytes);
 }
 
 /* From the root to all, or back, piece by piece. A tree takes a way of half the group, a quarter,

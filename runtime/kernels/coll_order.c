@@ -286,18 +286,23 @@ static double byte_fs(const struct kb_topology *t, const struct coll_order *orde
     return slowest_fs;
 }
 
-/* Its commands, or, where memories are far, the load of it, with others on further channels. */
-static double piece_fs(const struct kb_topology *t, const struct coll_order *order)
+/* Commands of a piece, or, where memories are far, the load of it, with others on further channels;
+ * and what memories take for a byte, which all PEs share. */
+static void find_memory(const struct kb_topology *t, struct coll_order *order)
 {
+    double sharing = (double)kb_pe_count(t) / fmax(1, kb_slice_count(t));
     kb_endpoint pe, slice;
     kb_limits limits;
     kb_cost cost;
 
+    order->piece_fs = PIECE_FS;
     kb_topology_limits(t, &limits);
     if (kb_pe_get(t, order->pes[0], &pe) || kb_pe_slice(t, order->pes[0], &slice) ||
-        kb_route_cost(t, KB_READ, &pe, &slice, 1, &cost, NULL))
-        return PIECE_FS;
-    return fmax(PIECE_FS, (double)(cost.wire_fs + cost.overhead_fs) / limits.read_channels);
+        kb_route_cost(t, KB_READ, &pe, &slice, SAMPLE, &cost, NULL))
+        return;
+    order->piece_fs =
+        fmax(PIECE_FS, (double)(cost.wire_fs + cost.overhead_fs) / limits.read_channels);
+    order->memory_fs = (double)cost.drain_fs / SAMPLE * sharing;
 }
 
 /* Leaves the kernel if the group is none. */
@@ -376,7 +381,7 @@ static struct coll_order *order_new(const struct coll *c, const uint32_t *place)
     order->near = order->n > 3 && order->n <= NEAR_MOST && /* of three all are neighbours */
                   order->farthest_fs <= order->up.longest_fs;
     order->byte_fs = byte_fs(t, order);
-    order->piece_fs = piece_fs(t, order);
+    find_memory(t, order);
     return order;
 }
 

@@ -24,6 +24,7 @@ struct coll_order {
     double hops_ratio; /* nodes on ways down to those up, at least 1: more if a plane is one-way */
     double byte_fs;    /* what a byte takes on the slowest way */
     double piece_fs;   /* what a PE does for a piece */
+    double memory_fs;  /* what a byte takes of a memory while all PEs load at once */
     int64_t farthest_fs; /* of all ways between members, if these are few */
     bool spans_units;    /* members stand in two units of machine.software */
     bool near;           /* few members, and all ways between them are as short as any */

@@ -37,8 +37,7 @@ static uint64_t power_below(uint64_t bytes)
     return p;
 }
 
-/* The bytes of a TCM. */
-static uint64_t tcm_bytes(const struct coll *c)
+uint64_t coll_tcm_bytes(const struct coll *c)
 {
     return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
 }
@@ -68,7 +67,7 @@ static uint64_t held_of(const struct coll *c)
 /* The bytes of a piece of a part; by default a quarter of the part. */
 static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
 {
-    uint64_t tcm = tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
+    uint64_t tcm = coll_tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
     uint64_t part = most_of_part(args->count, c->group.n) * element;
 
     if (!chunk)
@@ -85,7 +84,7 @@ static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_lim
 /* Into how many pieces each of `parts` parts of the vector is cut, and how many are under way. */
 static void cut(struct coll *c, const kb_coll *args, int64_t parts)
 {
-    uint64_t tcm = tcm_bytes(c), chunk, queues = 0, most;
+    uint64_t tcm = coll_tcm_bytes(c), chunk, queues = 0, most;
     uint64_t part = most_of_part(args->count, parts) * kb_dtype_bytes(args->dtype);
     kb_limits limits;
 
@@ -102,6 +101,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
                  (unsigned long long)queues, (unsigned long long)tcm);
     c->pieces = (int64_t)((part + chunk - 1) / chunk);
     c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
+    c->spare = (most - (uint64_t)c->round) * held_of(c) * chunk;
 }
 
 static tl_tensor **new_row(struct coll *c)

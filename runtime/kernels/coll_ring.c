@@ -44,19 +44,47 @@ static struct span brought(const struct coll *c, struct span all, enum lane lane
     return step ? part_in(c, all, lane, step, -step) : part_at(c, all, c->me);
 }
 
-/* In step 1 the own block goes; then what came in the step before, which goes to its place, too. */
-static void pass_on(struct coll *c, struct span all, enum lane lane, int64_t step, int64_t first,
-                    int64_t i)
+/* To where it belongs. */
+static tl_tensor *put(struct coll *c, struct span all, struct span at, tl_tensor *x)
 {
-    bool own = step == 1;
-    tl_tensor *x = own ? c->own[UP][i] : held(c, lane, i);
+    if (c->far.n == 0 || !x)
+        return store(c, at, x);
+    coll_far_put(c, all, at, x);
+    return NULL;
+}
 
-    if (own && lane == UP)
+/* In step 1 the own block goes; then what came in the step before. */
+static void pass_on(struct coll *c, enum lane lane, int64_t step, int64_t i)
+{
+    tl_tensor *x = step == 1 ? c->own[UP][i] : held(c, lane, i);
+
+    if (step == 1 && lane == UP)
         await(c, x);
     if (step <= c->steps[lane])
         give(c, lane, 1, x);
-    if (!own)
-        c->own[lane][i] = store(c, piece_of(c, brought(c, all, lane, step - 1), first + i), x);
+}
+
+/* What came in the step before goes to its place, too. */
+static void put_away(struct coll *c, struct span all, enum lane lane, int64_t step, int64_t first,
+                     int64_t i)
+{
+    if (step > 1)
+        c->next[lane][i] =
+            put(c, all, piece_of(c, brought(c, all, lane, step - 1), first + i), c->held[lane][i]);
+}
+
+/* What is put together in the TCM is so behind the messages of both lanes. */
+static void pass_both_on(struct coll *c, struct span all, int64_t step, int64_t first, int64_t i)
+{
+    bool later = c->far.n > 0;
+
+    for (enum lane lane = UP; lane < N_LANES; lane++) {
+        pass_on(c, lane, step, i);
+        if (!later)
+            put_away(c, all, lane, step, first, i);
+    }
+    for (enum lane lane = UP; later && lane < N_LANES; lane++)
+        put_away(c, all, lane, step, first, i);
 }
 
 static void gather_step(struct coll *c, struct span all, int64_t step, int64_t first, int64_t n)
@@ -67,13 +95,12 @@ static void gather_step(struct coll *c, struct span all, int64_t step, int64_t f
             c->got[lane][i] =
                 receive(c, lane, 1, piece_of(c, brought(c, all, lane, step), first + i).n);
     for (int64_t i = 0; i < n; i++)
-        for (enum lane lane = UP; lane < N_LANES; lane++)
-            pass_on(c, all, lane, step, first, i);
+        pass_both_on(c, all, step, first, i);
     for (int64_t i = 0; i < n; i++)
         for (enum lane lane = UP; lane < N_LANES; lane++) {
             if (step > 1) {
-                await(c, c->own[lane][i]);
-                c->own[lane][i] = NULL;
+                await(c, c->next[lane][i]);
+                c->next[lane][i] = NULL;
                 drop(c, &c->held[lane][i]);
             }
             c->held[lane][i] = c->got[lane][i];
@@ -88,8 +115,8 @@ static void gather_round(struct coll *c, struct span in, struct span all, int64_
         c->own[UP][i] = load(c, piece_of(c, in, first + i));
     gather_step(c, all, 1, first, n);
     for (int64_t i = 0; i < n; i++) {
-        if (in.address != mine.address)
-            await(c, store(c, piece_of(c, mine, first + i), c->own[UP][i]));
+        if (in.address != mine.address || c->far.n > 0)
+            await(c, put(c, all, piece_of(c, mine, first + i), c->own[UP][i]));
         drop(c, &c->own[UP][i]);
     }
     for (int64_t step = 2; step <= c->most_steps + 1; step++)
@@ -98,8 +125,10 @@ static void gather_round(struct coll *c, struct span in, struct span all, int64_
 
 void coll_ring_gather(struct coll *c, struct span in, struct span all)
 {
+    coll_far_new(c, all);
     for (int64_t first = 0; first < c->pieces; first += c->round)
         gather_round(c, in, all, first, least_of(c->round, c->pieces - first));
+    coll_far_end(c);
 }
 
 /* -- reduce_scatter --------------------------------------------------------------------------- */
@@ -116,12 +145,22 @@ static struct span taken(const struct coll *c, struct span all, enum lane lane, 
     return part_in(c, all, lane, step, c->steps[lane] - step);
 }
 
+static tl_tensor *load_piece(struct coll *c, struct span all, struct span at)
+{
+    return c->far.n > 0 && at.n > 0 ? coll_far_piece(c, all, at) : load(c, at);
+}
+
+static tl_tensor *loaded(struct coll *c, tl_tensor *piece)
+{
+    return c->far.n > 0 ? piece : await(c, piece);
+}
+
 /* Asks for the own pieces of what is given in a step. */
 static void load_own(struct coll *c, tl_tensor **own[N_LANES], struct span all, int64_t step,
                      int64_t first, int64_t i)
 {
     for (enum lane lane = UP; lane < N_LANES; lane++)
-        own[lane][i] = load(c, piece_of(c, summed(c, all, lane, step), first + i));
+        own[lane][i] = load_piece(c, all, piece_of(c, summed(c, all, lane, step), first + i));
 }
 
 /* The own pieces of the next step are loaded meanwhile, if steps cost nothing. */
@@ -142,7 +181,7 @@ static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t 
             load_own(c, c->next, all, step + 1, first, i);
         for (enum lane lane = UP; lane < N_LANES; lane++) {
             if (step <= c->steps[lane]) {
-                c->held[lane][i] = reduce(c, held(c, lane, i), await(c, c->own[lane][i]));
+                c->held[lane][i] = reduce(c, held(c, lane, i), loaded(c, c->own[lane][i]));
                 give(c, lane, 1, c->held[lane][i]);
                 drop(c, &c->held[lane][i]);
                 c->held[lane][i] = c->got[lane][i];
@@ -160,19 +199,24 @@ static void scatter_round(struct coll *c, struct span all, struct span out, int6
     for (int64_t step = 1; step <= c->most_steps; step++)
         scatter_step(c, all, step, first, n);
     for (int64_t i = 0; i < n; i++)
-        c->own[UP][i] = load(c, piece_of(c, part_at(c, all, c->me), first + i));
+        c->own[UP][i] = load_piece(c, all, piece_of(c, part_at(c, all, c->me), first + i));
     for (int64_t i = 0; i < n; i++) {
-        tl_tensor *sum = reduce(c, await(c, c->held[UP][i]), await(c, c->own[UP][i]));
+        tl_tensor *sum = reduce(c, await(c, c->held[UP][i]), loaded(c, c->own[UP][i]));
 
-        sum = reduce(c, await(c, c->held[DOWN][i]), sum);
-        await(c, store(c, piece_of(c, out, first + i), sum));
-        drop(c, &sum);
-        c->own[UP][i] = c->held[UP][i] = c->held[DOWN][i] = NULL;
+        c->held[UP][i] = reduce(c, await(c, c->held[DOWN][i]), sum);
+        c->own[UP][i] = store(c, piece_of(c, out, first + i), c->held[UP][i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        await(c, c->own[UP][i]);
+        drop(c, &c->held[UP][i]);
+        c->own[UP][i] = c->held[DOWN][i] = NULL;
     }
 }
 
 void coll_ring_scatter(struct coll *c, struct span all, struct span out)
 {
+    coll_far_load(c, all);
     for (int64_t first = 0; first < c->pieces; first += c->round)
         scatter_round(c, all, out, first, least_of(c->round, c->pieces - first));
+    coll_far_end(c);
 }

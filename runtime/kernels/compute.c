@@ -181,7 +181,7 @@ void compute_start(struct kb_sim *s, uint64_t t, struct command *c)
 void compute_count(const struct tl_ctx *pe, const struct op *op)
 {
     if (op->kind == OP_GEMM)
-        pe_gemm_count(pe, op, (uint64_t)op->m * op->k * op->n);
+        pe_gemm_count(pe, op, (uint64_t)op->m * op->k * op->n * op_batch(op));
     else
         pe_result(pe)->math_elements += op_math_elements(op);
 }

@@ -153,6 +153,14 @@ void flight_overwrite(struct command *c)
     *link = c;
 }
 
+bool flight_is_read(const struct tl_ctx *pe, const struct tcm_block *block)
+{
+    for (const struct command *r = pe->readers; r; r = r->next_reader)
+        if (reads_block(r, block))
+            return true;
+    return false;
+}
+
 /* A reader has fetched. */
 static void count_down(const struct command *c)
 {
@@ -228,6 +236,8 @@ void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c)
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i] && --c->operand[i]->users == 0)
             bury(s, t, c->operand[i]);
+    if (c->pe->unread && !flight_is_read(c->pe, c->pe->unread))
+        flight_room(c->pe, t);
 }
 
 static void join(struct command *maker, struct command *c)

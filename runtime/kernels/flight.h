@@ -35,6 +35,8 @@ KERNELS_OWN struct tl_tensor *flight_leave_past(struct tl_ctx *pe, struct tl_ten
 KERNELS_OWN void flight_overwrite(struct command *c);
 /* The next such command that waits for no reader any more, and for nothing else; NULL: none. */
 KERNELS_OWN struct command *flight_update(struct tl_ctx *pe);
+/* Does a command that was issued read it, and has not fetched it yet? */
+KERNELS_OWN bool flight_is_read(const struct tl_ctx *pe, const struct tcm_block *block);
 KERNELS_OWN void flight_fetched(struct kb_sim *s, uint64_t t, struct command *c);
 
 /* True: an operand is in flight, and the command has joined the waiters of the one that makes it;

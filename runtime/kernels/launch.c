@@ -66,7 +66,7 @@ static bool pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->src = pe_src(t, number);
     pe->tcm = pe_tcm(t, pe->src);
     pe->tcm_address = address_of(t, pe->tcm, 0);
-    tcm_blocks_begin(pe);
+    tcm_blocks_begin(pe, pe_kind(pe)->tcm_read.nbytes);
     for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
     return make_ports(k, pe);

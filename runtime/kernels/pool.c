@@ -272,62 +272,36 @@ void acc_row_free(struct kernels *k, struct tl_acc *acc)
     acc_give(k, acc);
 }
 
-/* Takes it into the list of those before a gap, at `link`. */
-static void gap_begin(struct tcm_block *b, struct tcm_block **link)
-{
-    b->has_gap = true;
-    b->to_gap = link;
-    b->next_gap = *link;
-    *link = b;
-    if (b->next_gap)
-        b->next_gap->to_gap = &b->next_gap;
-}
-
-static void gap_end(struct tcm_block *b)
-{
-    b->has_gap = false;
-    *b->to_gap = b->next_gap;
-    if (b->next_gap)
-        b->next_gap->to_gap = b->to_gap;
-}
-
-void tcm_blocks_begin(struct tl_ctx *pe)
+void tcm_blocks_begin(struct tl_ctx *pe, uint64_t tcm_bytes)
 {
     pe->room = (struct tcm_block){.next = &pe->room, .before = &pe->room};
-    pe->gaps = NULL;
-    gap_begin(&pe->room, &pe->gaps);
+    gaps_begin(&pe->gaps, tcm_bytes);
 }
 
 void tcm_block_add(struct tl_ctx *pe, struct tcm_block *before, struct tcm_block *b)
 {
-    struct tcm_block **link = before->to_gap;
-
+    gap_take(&pe->gaps, before);
     b->before = before;
     b->next = before->next;
     before->next = b->next->before = b;
-    gap_end(before);
-    if (b->next == &pe->room || b->next->offset > b->end)
-        gap_begin(b, link);
+    if (b->next != &pe->room && b->next->offset > b->end)
+        gap_put(&pe->gaps, b);
 }
 
-/* The range before one that is given back has a gap now. */
+/* The range before one that is given back has a gap now, unless it is the last. */
 void block_drop(struct tl_ctx *pe, struct tcm_block *b)
 {
-    struct tcm_block *before = b->before, **link = &pe->gaps;
+    struct tcm_block *before = b->before;
 
     if (--b->refs)
         return;
+    gap_take(&pe->gaps, b);
     before->next = b->next;
     b->next->before = before;
-    if (b->has_gap) {
-        link = b->to_gap;
-        gap_end(b);
-    }
-    if (!before->has_gap) {
-        while (*link && (*link)->offset < b->offset)
-            link = &(*link)->next_gap;
-        gap_begin(before, link);
-    }
+    if (b->next == &pe->room)
+        gap_take(&pe->gaps, before);
+    else
+        gap_put(&pe->gaps, before);
     block_give(pe->kernels, b);
 }
 

@@ -18,10 +18,10 @@ KERNELS_OWN void tensor_free(struct tl_ctx *pe, struct tl_tensor *tensor);
 KERNELS_OWN void tensors_free_all(struct tl_ctx *pe);
 
 KERNELS_OWN struct tcm_block *tcm_block_new(struct kernels *k);
-/* Puts it where the gap behind `before` begins. */
+/* Puts it behind `before`, where there is room. */
 KERNELS_OWN void tcm_block_add(struct tl_ctx *pe, struct tcm_block *before, struct tcm_block *b);
 /* No range is taken. */
-KERNELS_OWN void tcm_blocks_begin(struct tl_ctx *pe);
+KERNELS_OWN void tcm_blocks_begin(struct tl_ctx *pe, uint64_t tcm_bytes);
 /* One reference less; the last gives the range back. */
 KERNELS_OWN void block_drop(struct tl_ctx *pe, struct tcm_block *b);
 KERNELS_OWN struct tl_acc *acc_row_new(struct kernels *k);

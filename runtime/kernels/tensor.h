@@ -24,7 +24,7 @@ struct tcm_block {
     uint64_t offset, nbytes;
     uint64_t end; /* aligned: where the next one may begin */
     uint32_t refs;
-    bool has_gap;                         /* before the next one: it is in the list of those */
+    bool has_gap;                         /* before the next one: it is in a list of those */
     struct tcm_block *next, *before;      /* by offset, in a ring with pe->room */
     struct tcm_block *next_gap, **to_gap; /* by offset; NULL ends it */
 };

@@ -71,7 +71,11 @@ KERNELS_OWN int math_group(tl_op op);
 KERNELS_OWN bool math_is_elementwise(tl_op op);
 KERNELS_OWN void check_types(const struct call *call, enum tl_op op, kb_dtype dtype);
 KERNELS_OWN void check_condition(const struct call *call, const struct tl_tensor *tensor);
-/* The type of the tensors among the operands, which agree; a condition is not one of them. */
+/* The type in which operands of two types are taken. They agree, or FETCH converts one. */
+KERNELS_OWN kb_dtype check_pair(const struct call *call, kb_dtype a, kb_dtype b, bool of_product);
+/* Does FETCH take a tensor of type `from` as one of type `to`? */
+KERNELS_OWN bool fetch_converts(const struct call *call, kb_dtype to, kb_dtype from);
+/* The type of the tensors among the operands, as check_pair(); a condition is not one of them. */
 KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
                                  struct tl_tensor *const *operands, uint32_t n);
 

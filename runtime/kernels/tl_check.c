@@ -183,9 +183,49 @@ void check_condition(const struct call *call, const struct tl_tensor *tensor)
         BAD(call, "the condition is not a bool tensor");
 }
 
+/* -- operands of several types ---------------------------------------------------------------- */
+
+/* Integers and floats meet in products alone. */
+static bool are_alike(kb_dtype a, kb_dtype b)
+{
+    return dtype_is_float(a) == dtype_is_float(b) && (a == KB_BOOL) == (b == KB_BOOL);
+}
+
+bool fetch_converts(const struct call *call, kb_dtype to, kb_dtype from)
+{
+    return pe_kind(call->pe)->pe.convert && are_alike(to, from) && dtype_holds(to, from);
+}
+
 /*
- * The type of the tensors among the operands; scalars take it. The first operand of TL_WHERE is
- * the condition, which is bool whatever the others are, so it is skipped.
+ * May one command have operands of both types? Each number of either is one of the type in which
+ * they are computed: of floats f32 or f64, of integers the wider one. Products of integers are
+ * modulo a power of two, whatever their signs. So f16 meets bf16, and in a product i16, but not
+ * i32, of which f32 does not have all numbers; and i8 meets u8 in a product alone.
+ */
+static bool may_meet(kb_dtype a, kb_dtype b, bool of_product)
+{
+    kb_dtype in = dtype_computed(dtype_wider(a, b));
+
+    if (a == KB_BOOL || b == KB_BOOL || (!of_product && !are_alike(a, b)))
+        return false;
+    return (of_product && !dtype_is_float(in)) || (dtype_holds(in, a) && dtype_holds(in, b));
+}
+
+kb_dtype check_pair(const struct call *call, kb_dtype a, kb_dtype b, bool of_product)
+{
+    if (a == b)
+        return a;
+    if (!may_meet(a, b, of_product))
+        BAD(call, "operands of %s and %s", kb_dtype_name(a), kb_dtype_name(b));
+    if (!pe_kind(call->pe)->pe.convert)
+        BAD(call, "operands of %s and %s: cube.pe.pe_fetch_store.convert is false",
+            kb_dtype_name(a), kb_dtype_name(b));
+    return dtype_wider(a, b);
+}
+
+/*
+ * The type of the tensors among the operands, as check_pair(); scalars take it. The first operand
+ * of TL_WHERE is the condition, which is bool whatever the others are, so it is skipped.
  */
 kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *const *x, uint32_t n)
 {
@@ -194,9 +234,8 @@ kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *c
     for (uint32_t i = op == TL_WHERE; i < n; i++) {
         if (x[i]->kind == TENSOR_SCALAR)
             continue;
-        if (dtype && x[i]->dtype != dtype)
-            BAD(call, "operands of %s and %s", kb_dtype_name(dtype), tensor_dtype(x[i]));
-        dtype = (kb_dtype)x[i]->dtype;
+        dtype =
+            check_pair(call, dtype ? dtype : (kb_dtype)x[i]->dtype, (kb_dtype)x[i]->dtype, false);
     }
     if (!dtype)
         BAD(call, "%s needs a tensor among its operands", math_rows[op].name);

@@ -17,6 +17,7 @@
  */
 #include "engine/branches.h"
 #include "kernels/accesses.h"
+#include "kernels/flight.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
 #include "pe/boxes.h"
@@ -368,18 +369,20 @@ static void take_targets(const struct call *call, struct command *c, const uint6
 }
 
 tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, uint32_t n,
-                           tl_tensor *tensor)
+                           tl_tensor *tensor, bool async)
 {
-    struct call call = begin_call(tl, "tl_store_all", here);
+    struct call call = begin_call(tl, async ? "tl_store_all_async" : "tl_store_all", here);
     struct command *c = new_command(&call, OP_DMA_WRITE);
 
     check_operand(&call, tensor);
     if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    c->async = tl->overlaps;
+    c->async = async || tl->overlaps;
     c->nbytes = tensor->nbytes;
     take_targets(&call, c, addresses, n, dtype_bytes((uint8_t)tensor->dtype));
     add_operand(c, tensor);
+    if (async)
+        set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, addresses[0]);
     set_operand(&c->op.out, tensor, addresses[0], address_space(tl->sim->topo, addresses[0]));
     return do_command(c);
 }
@@ -429,6 +432,21 @@ void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
         tensor->wait = WAIT_OVER;
     if (tl->sim->race)
         accesses_waited(tl, tensor->made_by);
+}
+
+void tl_wait_read_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_wait_read", here);
+
+    check_live(&call, tensor);
+    if (!tensor->block)
+        BAD(&call, "the tensor does not lie in the own TCM");
+    tl->unread = tensor->block;
+    while (flight_is_read(tl, tensor->block))
+        kernel_wait_for_room(tl);
+    tl->unread = NULL;
+    if (tl->sim->race)
+        accesses_fetched(tl, tensor);
 }
 
 void tl_wait_all_at(tl_here here, tl_ctx *tl)

@@ -47,25 +47,54 @@ static void set_product_types(const struct call *call, struct command *c, kb_dty
     c->op.dtype_acc = (uint8_t)acc;
 }
 
-/* Sets operands and options of a product. Returns its shape, and its type in *out. */
+/* The wider type of its operands. */
+static kb_dtype product_dtype(const struct call *call, const struct tl_tensor *a,
+                              const struct tl_tensor *b)
+{
+    if (a->kind == TENSOR_SCALAR || b->kind == TENSOR_SCALAR)
+        BAD(call, "the operands of a product are matrices");
+    return check_pair(call, (kb_dtype)a->dtype, (kb_dtype)b->dtype, true);
+}
+
+/* Has one operand three axes? Then there is a product for each index of the first. */
+static bool is_batch(const struct call *call, const struct tl_tensor *a, const struct tl_tensor *b,
+                     const tl_dot_options *o)
+{
+    bool batch = a->shape.rank == 3 || b->shape.rank == 3;
+
+    if (batch && (o->layout_a || o->layout_b || o->layout_out))
+        BAD(call, "a batch of products is row-major");
+    return batch;
+}
+
+/*
+ * Sets operands and options of a product, whose operands have `axes` at most. Returns its shape,
+ * and its type in *out. An operand of two axes is that of all products of a batch: [4, 32, 64] and
+ * [64, 16] give [4, 32, 16].
+ */
 static struct dims set_product(const struct call *call, struct command *c, struct tl_tensor *a,
-                               struct tl_tensor *b, const tl_dot_options *o, kb_dtype *out)
+                               struct tl_tensor *b, const tl_dot_options *o, uint32_t axes,
+                               kb_dtype *out)
 {
     struct op *op = &c->op;
-    const struct dims *x = &a->shape, *y = &b->shape;
+    kb_dtype in = product_dtype(call, a, b);
+    const uint32_t *x, *y;
+    bool fits;
 
-    if (a->kind == TENSOR_SCALAR || b->kind == TENSOR_SCALAR || x->rank != 2 || y->rank != 2)
+    if (a->shape.rank < 2 || b->shape.rank < 2 || a->shape.rank > axes || b->shape.rank > axes)
         BAD(call, "the operands of a product are matrices");
-    if (a->dtype != b->dtype)
-        BAD(call, "operands of %s and %s", tensor_dtype(a), tensor_dtype(b));
-    op->m = x->dim[o->transpose_a ? 1 : 0];
-    op->k = x->dim[o->transpose_a ? 0 : 1];
-    op->n = y->dim[o->transpose_b ? 0 : 1];
-    if (op->k != y->dim[o->transpose_b ? 1 : 0])
-        BAD(call, "shapes %s%s and %s%s do not fit", shape_text(x).text,
-            o->transpose_a ? " transposed" : "", shape_text(y).text,
+    x = &a->shape.dim[a->shape.rank - 2];
+    y = &b->shape.dim[b->shape.rank - 2];
+    op->m = x[o->transpose_a ? 1 : 0];
+    op->k = x[o->transpose_a ? 0 : 1];
+    op->n = y[o->transpose_b ? 0 : 1];
+    fits = op->k == y[o->transpose_b ? 1 : 0] &&
+           (a->shape.rank < 3 || b->shape.rank < 3 || a->shape.dim[0] == b->shape.dim[0]);
+    if (!fits)
+        BAD(call, "shapes %s%s and %s%s do not fit", shape_text(&a->shape).text,
+            o->transpose_a ? " transposed" : "", shape_text(&b->shape).text,
             o->transpose_b ? " transposed" : "");
-    set_product_types(call, c, (kb_dtype)a->dtype, o, out);
+    set_product_types(call, c, in, o, out);
     op->transpose_a = o->transpose_a;
     op->transpose_b = o->transpose_b;
     op->col_a = o->layout_a == TL_COL_MAJOR;
@@ -73,6 +102,8 @@ static struct dims set_product(const struct call *call, struct command *c, struc
     op->col_out = o->layout_out == TL_COL_MAJOR;
     add_operand(c, a);
     add_operand(c, b);
+    if (is_batch(call, a, b, o))
+        return (struct dims){3, {(a->shape.rank == 3 ? a : b)->shape.dim[0], op->m, op->n}};
     return (struct dims){.rank = 2, .dim = {op->m, op->n}};
 }
 
@@ -85,7 +116,7 @@ tl_tensor *tl_dot_at(tl_here here, tl_ctx *tl, tl_tensor *a, tl_tensor *b, tl_do
 
     check_operand(&call, a);
     check_operand(&call, b);
-    shape = set_product(&call, c, a, b, &options, &out);
+    shape = set_product(&call, c, a, b, &options, 3, &out);
     set_result(&call, c, out, &shape);
     return do_command(c);
 }
@@ -120,7 +151,8 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
     check_operand(call, y);
     check_together(call, y);
     if (y->kind != TENSOR_SCALAR) {
-        if (y->dtype != before->in && y->dtype != c->op.dtype_acc)
+        if (y->dtype != before->in && y->dtype != c->op.dtype_acc &&
+            !fetch_converts(call, (kb_dtype)c->op.dtype_acc, (kb_dtype)y->dtype))
             BAD(call, "an epilogue's operand is %s, not %s", tensor_dtype(y),
                 kb_dtype_name((kb_dtype)before->in));
         if (!broadcasts_to(&y->shape, shape))
@@ -175,8 +207,8 @@ static void set_gemm(const struct call *call, struct command *c, const tl_compos
     check_waited(call, args->b);
     check_together(call, args->a);
     check_together(call, args->b);
-    *shape = set_product(call, c, args->a, args->b, &args->dot, out);
-    add_epilogues(call, c, args->epilogue, shape, c->op.in[0].dtype);
+    *shape = set_product(call, c, args->a, args->b, &args->dot, 2, out);
+    add_epilogues(call, c, args->epilogue, shape, (uint8_t)op_operands_dtype(&c->op));
 }
 
 /*
@@ -344,19 +376,20 @@ void tl_dot_acc_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *a, tl_tenso
     struct call call = begin_call(tl, "tl_dot_acc", here);
     struct command *c = new_acc_command(&call, acc, OP_GEMM, true);
     struct dims shape;
-    kb_dtype out;
+    kb_dtype in, out;
 
     check_operand(&call, a);
     check_operand(&call, b);
-    options = acc_options(&call, acc, &options, (kb_dtype)a->dtype);
-    shape = set_product(&call, c, a, b, &options, &out);
+    in = product_dtype(&call, a, b);
+    options = acc_options(&call, acc, &options, in);
+    shape = set_product(&call, c, a, b, &options, 2, &out);
     if (!same_shape(&shape, &acc->shape))
         BAD(&call, "a product %s does not fit an accumulator %s", shape_text(&shape).text,
             shape_text(&acc->shape).text);
     acc_operand(acc, &c->op.out);
     if (acc->dtype_in)
         add_acc(c);
-    acc->dtype_in = a->dtype;
+    acc->dtype_in = (uint8_t)in;
     do_command(c);
 }
 
@@ -366,7 +399,8 @@ void tl_acc_scale_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *v)
     struct command *c = new_acc_command(&call, acc, OP_MATH, false);
 
     check_operand(&call, v);
-    if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype && v->dtype != acc->dtype_in)
+    if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype && v->dtype != acc->dtype_in &&
+        !fetch_converts(&call, (kb_dtype)acc->dtype, (kb_dtype)v->dtype))
         BAD(&call, "an accumulator of %s, of products of %s, is scaled by %s",
             kb_dtype_name((kb_dtype)acc->dtype), kb_dtype_name((kb_dtype)acc->dtype_in),
             tensor_dtype(v));

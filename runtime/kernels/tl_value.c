@@ -62,6 +62,7 @@ static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t 
 
     c = new_command(call, OP_MATH);
     c->task = TASK_VALUE;
+    c->op.math = TL_GEMM; /* none; the command may have been another one before */
     add_operand(c, x);
     c->op.in[0].address = element_address_of(x, first);
     c->op.in[0].shape = (struct dims){.rank = 1, .dim = {(uint32_t)n}};

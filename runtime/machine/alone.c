@@ -22,7 +22,8 @@ static bool writes(const struct alone_of *of)
 
 static const struct memory_row *memory_of(const struct alone_of *of)
 {
-    return cost_memory(of->t, of->trip.dst, writes(of));
+    return of->behind ? cost_behind_cache(of->t, of->trip.dst)
+                      : cost_memory(of->t, of->trip.dst, writes(of));
 }
 
 static const struct bank_row *banks_of(const struct alone_of *of)
@@ -446,10 +447,15 @@ static int64_t in_queue(struct idle *idle, const struct alone_of *of, const stru
 
 /* -- all of them ------------------------------------------------------------------------------ */
 
+static const struct impl *impl_of(const struct alone_of *of)
+{
+    return of->behind ? component_behind_cache(of->t, of->trip.dst)
+                      : memory_component(of->t, of->trip.dst);
+}
+
 static struct alone run(struct idle *idle, const struct alone_of *of)
 {
-    const struct impl *impl =
-        memory_is_component(of->t, of->trip.dst) ? memory_impl(of->t, of->trip.dst) : NULL;
+    const struct impl *impl = impl_of(of);
 
     if (impl && impl->arrive)
         return (struct alone){.fs = in_queue(idle, of, impl)};
@@ -472,8 +478,8 @@ static struct alone_known question(const struct alone_of *of)
                             .way = (uint32_t)of->op};
     bool routed = of->t->links == MODE_ROUTER;
 
-    if (memory_is_component(of->t, of->trip.dst)) {
-        k.memory = memory_impl(of->t, of->trip.dst);
+    if (impl_of(of)) {
+        k.memory = impl_of(of);
     } else {
         const struct bank_row *row = banks_of(of);
         struct bank_range range = bank_range(row, of->offset, of->nbytes);
@@ -498,18 +504,35 @@ static struct alone_known question(const struct alone_of *of)
     return k;
 }
 
-/* What the memory behind an empty cache moves for all lines. */
-static uint64_t bytes_of_lines(const struct alone_of *of, unsigned bits, uint64_t access)
+/* What an empty cache reads for it: whole lines. */
+struct lines_read {
+    struct moved moved;
+    struct pieces *pieces; /* owned */
+};
+
+/* Does what is behind a cache ask where lines lie? */
+static bool asks_where(const struct memory_row *memory)
 {
+    return memory->model != MEMORY_SERVER || memory->hold == HOLD_BY_COMPONENT;
+}
+
+/* False: no memory. */
+static bool read_lines(const struct alone_of *of, unsigned bits, const struct memory_row *memory,
+                       struct lines_read *lines)
+{
+    bool listed = asks_where(memory);
     const struct run one = {.at = of->offset, .nbytes = of->nbytes};
     struct lines_walk walk =
         of->pieces ? lines_walk(of->pieces->of, of->pieces->n, bits) : lines_walk(&one, 1, bits);
-    struct moved moved = {0};
     uint64_t number, asked;
 
-    while (lines_next(&walk, &number, &asked))
-        moved_add(&moved, access, number << bits, UINT64_C(1) << bits);
-    return moved.bytes;
+    *lines = (struct lines_read){0};
+    while (lines_next(&walk, &number, &asked)) {
+        moved_add(&lines->moved, memory->access_bytes, number << bits, UINT64_C(1) << bits);
+        if (listed && !pieces_add(&lines->pieces, number << bits, UINT64_C(1) << bits))
+            return false;
+    }
+    return true;
 }
 
 /* The drain of its way alone: a tile's may be longer, by what its PE takes from run to run. */
@@ -521,19 +544,89 @@ static int64_t drain_of_way(const struct alone_of *of)
                       : of->drain_fs;
 }
 
+/* Bursts of several runs. NULL: no memory. */
+static struct bank_tile *tile_of(const struct bank_row *row, const struct pieces *pieces)
+{
+    struct bank_tile *tile = bank_tile_new();
+
+    for (uint32_t i = 0; tile && i < pieces->n; i++)
+        if (!bank_tile_add(tile, row, bank_range(row, pieces->of[i].at, pieces->of[i].nbytes))) {
+            bank_tile_free(tile);
+            return NULL;
+        }
+    if (tile)
+        bank_tile_end(tile, row);
+    return tile;
+}
+
+/* What the child of an empty cache takes of what it asks. */
+static int64_t child_alone(struct idle *idle, const struct alone_of *of,
+                           const struct lines_read *lines)
+{
+    struct alone_of child = *of;
+    struct alone alone;
+
+    child.behind = true;
+    child.drain_fs = drain_of_way(of);
+    child.offset = lines->pieces->of[0].at;
+    child.nbytes = lines->moved.all;
+    child.op = KB_READ;
+    child.own_bytes = lines->moved.bytes;
+    child.pieces = NULL;
+    if (memory_of(&child)->hold == HOLD_BY_COMPONENT)
+        child.drain_fs = bank_later(
+            child.drain_fs, drain_fs(child.own_bytes, cost_own_gbs(of->m, memory_of(&child))));
+    child.tile =
+        !impl_of(&child) && lines->pieces->n > 1 ? tile_of(banks_of(of), lines->pieces) : NULL;
+    if (!impl_of(&child) && lines->pieces->n > 1 && !child.tile)
+        return NO_MEMORY;
+    alone = alone_in_memory(idle, &child);
+    bank_tile_free(child.tile);
+    return alone.fs;
+}
+
+/* Behind routers a write comes to a cache packet by packet. */
+static int64_t routed_write_in_cache(struct idle *idle, const struct alone_of *of)
+{
+    struct coming coming = coming_of(idle, of);
+    int64_t free_fs = 0, done_fs = 0;
+    double gbs = memory_of(of)->own_gbs + of->m->memory_gbs;
+    struct part part;
+
+    if (!find_way(idle, of))
+        return NO_MEMORY;
+    while (next_part(&coming, &part)) {
+        int64_t start_fs = bank_later(free_fs, part.t_fs);
+
+        free_fs = start_fs + part_fs(part.from, part.nbytes, gbs);
+        done_fs =
+            bank_later(done_fs, part.from ? free_fs : bank_later(free_fs, start_fs + of->drain_fs));
+    }
+    return bank_later(done_fs, coming.tail_fs);
+}
+
 /* An empty cache: all that is read comes from the memory behind. */
-static struct alone in_cache(const struct alone_of *of)
+static struct alone in_cache(struct idle *idle, const struct alone_of *of)
 {
     const struct kind_row *kind = kind_at(of->t, dst_cube(of->t, of->trip.dst));
     const struct memory_row *memory = &kind->cached;
-    int64_t fs = of->drain_fs, own;
+    int64_t fs = of->drain_fs, own, child = 0;
+    struct lines_read lines = {0};
 
-    if (!writes(of)) {
-        own = drain_fs(bytes_of_lines(of, kind->cache.line_bits, memory->access_bytes),
-                       memory->own_gbs + of->m->memory_gbs);
-        fs = bank_later(fs, cost_in_memory_fs(of->m, memory) + bank_later(own, drain_of_way(of)));
+    if (writes(of) && of->t->links == MODE_ROUTER)
+        child = routed_write_in_cache(idle, of);
+    else if (!writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
+        child = NO_MEMORY;
+    else if (!writes(of) && asks_where(memory))
+        child = child_alone(idle, of, &lines);
+    else if (!writes(of)) {
+        own = drain_fs(lines.moved.bytes, memory->own_gbs + of->m->memory_gbs);
+        child = cost_in_memory_fs(of->m, memory) + bank_later(own, drain_of_way(of));
     }
-    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + fs};
+    free(lines.pieces);
+    if (child == NO_MEMORY)
+        idle->lost = true;
+    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + bank_later(fs, child)};
 }
 
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
@@ -547,7 +640,7 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
         return asked.alone.fs == NO_MEMORY ? (struct alone){.fs = of->drain_fs} : asked.alone;
     }
     if (memory_of(of)->model == MEMORY_CACHE)
-        return in_cache(of);
+        return in_cache(idle, of);
     if (of->tile) { /* tiles are of any shape */
         asked.alone = run(idle, of);
         idle->lost |= asked.alone.fs == NO_MEMORY;

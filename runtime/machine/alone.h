@@ -32,6 +32,7 @@ struct alone_of {
     uint64_t own_bytes;          /* that the memory moves; 0: `nbytes` */
     struct bank_tile *tile;      /* borrowed; its segments at banks; NULL: its bytes are a range */
     const struct pieces *pieces; /* the same at a cache */
+    bool behind;                 /* asked by a cache before the memory */
     double leg_gbs; /* of what an L2 makes: the smallest bandwidth of both legs; 0: of its route */
 };
 

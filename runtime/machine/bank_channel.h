@@ -139,6 +139,7 @@ struct bank_packet {
     uint32_t parcel;   /* to which they are added */
     uint32_t place;    /* the parcel that keeps its room at the memory; NO_PARCEL: no limit */
     uint32_t next;     /* free, or touched */
+    uint64_t number;   /* of a request of what stands in front: by which that knows it */
     int64_t latest_fs; /* the end of the latest known burst */
     bool touched;      /* a burst has become known */
 };

@@ -98,6 +98,7 @@ static bool more_packets(struct bank_pool *pool)
         return false;
     pool->packets = packets;
     pool->n_packets = all;
+    memset(&accesses[n], 0, (all - n) * sizeof *accesses);
     memset(&packets[n], 0, (all - n) * sizeof *packets);
     for (uint32_t i = n; i < all; i++)
         packets[i].next = i + 1 < all ? i + 1 : BANK_NONE;

@@ -343,6 +343,7 @@ struct cost_mask {
     int64_t wire, overhead, compute; /* all ones; 0 when left out */
     double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
     double tcm_gbs;                  /* the same */
+    bool caches_off, caches_hit;     /* caches pass all on; each line is there */
 };
 
 /* The mask without the costs `off` (KB_COST_...): each computation of a cost takes it from here. */
@@ -355,6 +356,8 @@ static inline struct cost_mask cost_without(unsigned off)
         .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
         .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
         .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
+        .caches_off = off & KB_COST_CACHES,
+        .caches_hit = off & KB_COST_CACHE_MISSES,
     };
 }
 
@@ -449,6 +452,14 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
         t->regular ? ucies * t->kinds[0].ucie_overhead_fs : cost_walked(t, trip).ucie_fs;
 
     return cost_way_fs(m, wire_fs, overhead_fs);
+}
+
+/* What is built in as slice `dst`: where there is a cache, what is behind it. */
+static inline const struct memory_row *cost_behind_cache(const struct kb_topology *t, uint32_t dst)
+{
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
+
+    return kind->cache.sets ? &kind->cached : &kind->hbm;
 }
 
 /* Its bursts, if it comes to a slice with banks. */

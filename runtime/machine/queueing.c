@@ -129,6 +129,12 @@ static void pass_on(struct kb_handle *h, uint64_t id, int64_t t_fs)
     send((struct queueing *)h, (struct due){.t_fs = t_fs, .id = id, .kind = DUE_PASSED});
 }
 
+bool queueing_comes(struct queueing *q, uint64_t number, int64_t t_fs)
+{
+    push(q, (struct due){.t_fs = t_fs, .id = number, .kind = DUE_COMES});
+    return q->fault != QUEUEING_NO_MEMORY;
+}
+
 bool queueing_ends(struct queueing *q, uint64_t id, int64_t t_fs)
 {
     push(q, (struct due){.t_fs = t_fs, .id = id, .kind = DUE_ENDED});

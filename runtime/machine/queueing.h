@@ -5,8 +5,9 @@
 #include "machine/cost.h"
 #include "machine/impl.h"
 
-/* What happens at one instant, in this order: docs/components.md "In front of a memory". */
-enum due_kind { DUE_ENDED, DUE_WAKE, DUE_REQUEST, DUE_PASSED };
+/* What happens at one instant, in this order: docs/components.md "In front of a memory". What a
+ * cache has asked comes first, as all arrivals do. */
+enum due_kind { DUE_COMES, DUE_ENDED, DUE_WAKE, DUE_REQUEST, DUE_PASSED };
 
 /* A time and the number that goes with it: of a wake any, of an end that of the request. */
 struct due {
@@ -59,6 +60,9 @@ static inline int64_t queueing_next_fs(const struct queueing *q)
 {
     return q->wakes.n ? q->wakes.rows[0].t_fs : INT64_MAX;
 }
+
+/* A request of a cache comes at `t_fs`. False: no memory. */
+bool queueing_comes(struct queueing *q, uint64_t number, int64_t t_fs);
 
 /* Takes the next wake; equal ones are one. */
 struct due queueing_take(struct queueing *q);

@@ -53,6 +53,7 @@
  *     has a wake.
  */
 #include "network/banks.h"
+#include "network/fills.h"
 #include "network/network_queueing.h"
 
 enum { EXPECTED_STEPS = 16 }; /* a request passes no more others than that */
@@ -80,12 +81,16 @@ static inline struct bank_slice *slice_of(struct kb_sim *s, uint32_t memory)
 static void end_row(struct kb_sim *s, int how, const struct bank_slice *slice, uint32_t row)
 {
     const struct bank_access *access = &s->banks->pool.accesses[row];
-    const struct memory_row *memory = cost_memory(s->topo, slice->memory, access->writes);
+    const struct memory_row *memory = cost_behind_cache(s->topo, slice->memory);
     uint32_t slot = s->banks->pool.packets[row].slot;
     uint64_t end = after((uint64_t)access->done_fs, cost_in_memory_fs(&s->mask, memory));
 
     if (slot == TXN_NONE) {
-        queue_request_ends(s, slice->memory, access->id, end);
+        server_tell(s, how, slice->memory, MEMORY_BANKS,
+                    &(struct behind_ended){.t_fs = end,
+                                           .number = s->banks->pool.packets[row].number,
+                                           .part = access->part,
+                                           .id = (uint32_t)(access->order >> 16)});
         return;
     }
     if (s->router && access->writes) {
@@ -122,6 +127,8 @@ static void post_ends_of_rows(struct kb_sim *s, int how, struct bank_slice *slic
         pool->ended = pool->accesses[row].next;
         slice->pending--;
         end_row(s, how, slice, row);
+        bank_tile_free(pool->accesses[row].tile);
+        pool->accesses[row].tile = NULL;
         bank_free_packet(pool, row);
     }
     if (pool->lost)
@@ -133,7 +140,7 @@ static inline void post_ends(struct kb_sim *s, int how, struct bank_slice *slice
 {
     struct bank_pool *pool = &s->banks->pool;
 
-    if (slice->view.routed) {
+    if (slice->rows) {
         post_ends_of_rows(s, how, slice);
         return;
     }
@@ -204,7 +211,7 @@ static inline int64_t wake_for(const struct kb_sim *s, const struct bank_slice *
 
     if (access->writes && b->ack == ACK_ACCEPTED)
         ahead = access->drain_fs < ahead ? bank_later(access->drain_fs, 1) : ahead;
-    else if (!v->routed && !slice->full && (b->ack == ACK_ACCEPTED || !may_write(s)))
+    else if (!slice->rows && !slice->full && (b->ack == ACK_ACCEPTED || !may_write(s)))
         ahead +=
             (int64_t)((access->range.end - access->range.at - 1) >> b->channel_bits) * v->burst_fs;
     return ahead - 1;
@@ -332,32 +339,35 @@ static void come_to_channels(struct kb_sim *s, int how, struct bank_slice *slice
 /* Is the next one that is expected behind `slot`, which has arrived, later than that? */
 static inline bool is_apart(const struct kb_sim *s, const struct bank_slice *slice, uint32_t slot)
 {
-    const struct bank_access *accesses = s->banks->accesses;
+    const struct bank_access *accesses = s->banks->pool.accesses;
 
     return slice->expected == BANK_NONE ||
            accesses[slice->expected].arrive_fs > accesses[slot].arrive_fs;
 }
 
 /* Those that are expected by `t` have arrived, each at its own time. */
-static void take_expected(struct kb_sim *s, struct bank_slice *slice, int64_t t)
+static void take_expected(struct kb_sim *s, int how, struct bank_slice *slice, int64_t t)
 {
-    const struct bank_access *accesses = s->banks->accesses;
+    const struct bank_access *accesses = s->banks->pool.accesses;
 
     while (slice->expected != BANK_NONE && accesses[slice->expected].arrive_fs <= t) {
         uint32_t slot = slice->expected;
 
         slice->expected = accesses[slot].next;
-        come_to_channels(s, 0, slice, is_apart(s, slice, slot), (uint64_t)accesses[slot].arrive_fs,
-                         slot);
+        come_to_channels(s, how, slice, is_lazy(how) && is_apart(s, slice, slot),
+                         (uint64_t)accesses[slot].arrive_fs, slot);
     }
 }
 
 /* When the slice must wake for those that are expected. */
-static inline int64_t wake_for_expected(const struct kb_sim *s, const struct bank_slice *slice)
+static inline int64_t wake_for_expected(const struct kb_sim *s, int how,
+                                        const struct bank_slice *slice)
 {
-    const struct bank_access *accesses = s->banks->accesses;
+    const struct bank_access *accesses = s->banks->pool.accesses;
     int64_t wake_fs = BANK_NEVER_FS;
 
+    if (!is_lazy(how))
+        return slice->expected == BANK_NONE ? wake_fs : accesses[slice->expected].arrive_fs;
     for (uint32_t i = slice->expected; i != BANK_NONE && accesses[i].arrive_fs < wake_fs;
          i = accesses[i].next) {
         int64_t fs = accesses[i].arrive_fs + wake_for(s, slice, &accesses[i]);
@@ -434,7 +444,7 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
 
     if (bank_decide(&slice->view, c, &s->banks->pool, channel, t, &granted)) {
         seen(s, how, (uint64_t)t, EV_ARBITER, granted.id);
-        if (is_told(s, how) && (s->router || !slice->view.routed) &&
+        if (is_told(s, how) && (s->router || !slice->rows) &&
             !memory_queues(s->topo, slice->memory)) /* a front tells of itself */
             observe_bus(s, slice, channel, &granted);
     }
@@ -489,10 +499,10 @@ static void banks_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
     if (!slice || slice->wake_fs != (int64_t)t)
         return; /* nothing has come, or there was one before */
     slice->wake_fs = BANK_NEVER_FS;
-    take_expected(s, slice, (int64_t)t);
+    take_expected(s, how, slice, (int64_t)t);
     next = wake_channels(s, how, slice, (int64_t)t);
     post_ends(s, how, slice);
-    expected = wake_for_expected(s, slice);
+    expected = wake_for_expected(s, how, slice);
     if (slice->pending || !is_lazy(how))
         ask_slice(s, how, slice, next < expected ? next : expected);
 }
@@ -506,7 +516,7 @@ static void arrive_at(struct kb_sim *s, int how, struct bank_slice *slice, uint6
 
     slice->pending++;
     if (is_lazy(how)) {
-        take_expected(s, slice, (int64_t)t - 1);
+        take_expected(s, how, slice, (int64_t)t - 1);
         ask_slice(s, how, slice, (int64_t)t + wake_for(s, slice, access));
     } else {
         ask_slice(s, how, slice, (int64_t)t);
@@ -570,7 +580,7 @@ void banks_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot, const st
 
     if (!slice)
         return;
-    if (slice->view.routed) {
+    if (slice->rows) {
         arrive_as_row(s, how, slice, t, slot, part);
         return;
     }
@@ -589,8 +599,57 @@ void banks_arrive_of_front(struct kb_sim *s, int how, uint32_t memory, const str
     if (row == BANK_NONE)
         return;
     bank_access_name(&s->banks->pool.accesses[row], due->id);
+    s->banks->pool.packets[row].number = due->id;
     s->banks->pool.accesses[row].drain_fs = drain_fs;
     arrive_at(s, how, slice, t, row);
+}
+
+/* The bursts of `asked`: a range, or a tile of the lines that it has. */
+static bool place_asked(struct kb_sim *s, const struct bank_slice *slice, uint32_t row,
+                        const struct behind_asked *asked)
+{
+    const struct bank_row *b = slice->view.row;
+    struct bank_tile *tile = asked->of->n > 1 ? bank_tile_new() : NULL;
+
+    if (asked->of->n == 1)
+        return true;
+    for (uint32_t i = 0; tile && i < asked->of->n; i++)
+        if (!bank_tile_add(tile, b, bank_range(b, asked->of->of[i].at, asked->of->of[i].nbytes))) {
+            bank_tile_free(tile);
+            tile = NULL;
+        }
+    if (!tile)
+        return false;
+    bank_tile_end(tile, b);
+    bank_access_tile(&s->banks->pool.accesses[row], tile);
+    return true;
+}
+
+/* A cache in front asks. What it asks comes in order of time, so it is expected as the last. */
+static int64_t banks_ask(struct kb_sim *s, int how, uint32_t dst, const struct behind_asked *asked)
+{
+    struct bank_slice *slice = slice_of(s, dst);
+    const struct run *first = asked->of->of;
+    uint32_t id = s->txns[asked->slot].id,
+             row = slice ? new_row(s, slice, asked->t_fs, first->at, first->nbytes, asked->writes)
+                         : BANK_NONE;
+    struct bank_access *access;
+
+    if (row == BANK_NONE)
+        return NOT_YET;
+    access = &s->banks->pool.accesses[row];
+    bank_access_name_child(access, part_record_id(id, asked->part), id, asked->part);
+    access->drain_fs = asked->drain_fs;
+    s->banks->pool.packets[row].number = asked->number;
+    if (!place_asked(s, slice, row, asked) ||
+        !expect_in_order(s->banks->pool.accesses, slice, row)) {
+        fail(s, KB_NO_MEMORY);
+        return NOT_YET;
+    }
+    slice->pending++;
+    ask_slice(s, how, slice,
+              (int64_t)asked->t_fs + (is_lazy(how) ? wake_for(s, slice, access) : 0));
+    return NOT_YET;
 }
 
 const struct memory_server banks_server = {.begin = banks_begin,
@@ -599,4 +658,5 @@ const struct memory_server banks_server = {.begin = banks_begin,
                                            .clear = banks_clear,
                                            .arrive = banks_arrive,
                                            .expects = banks_expect,
-                                           .wake = banks_wake};
+                                           .wake = banks_wake,
+                                           .ask = banks_ask};

@@ -4,6 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Does anything stand before banks: a component, or a cache? */
+static bool has_fronts(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].hbm.behind)
+            return true;
+    return false;
+}
+
 bool banks_begin(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -12,8 +21,9 @@ bool banks_begin(struct kb_sim *s)
     if (!b)
         return false;
     b->pool.free_segment = b->pool.free_piece = b->pool.ended = BANK_NONE;
-    if (t->links == MODE_ROUTER || (t->impls && t->impls->fronts))
+    if (t->links == MODE_ROUTER || has_fronts(t))
         bank_pool_begin(&b->pool); /* what comes has rows of its own */
+    b->pool.whole = t->links != MODE_ROUTER;
     if (t->links == MODE_ROUTER)
         b->behind = calloc(1, sizeof *b->behind);
     b->by_memory = calloc((size_t)sim_cubes(t) << t->unit_bits, sizeof(struct bank_slice *));
@@ -42,6 +52,8 @@ void banks_end(struct kb_sim *s)
     free(b->by_memory);
     for (uint32_t slot = 0; b->accesses && slot < s->txns_cap; slot++)
         bank_tile_free(b->accesses[slot].tile);
+    for (uint32_t row = 0; row < b->pool.n_packets; row++)
+        bank_tile_free(b->pool.accesses[row].tile);
     free(b->accesses);
     if (b->behind) {
         free(b->behind->offsets);
@@ -104,7 +116,8 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     if (!slice)
         return NULL;
     slice->view = bank_view_of(&s->mask, row);
-    slice->view.routed = s->banks->pool.routed;
+    slice->rows = s->banks->pool.routed;
+    slice->view.routed = s->router;
     slice->memory = memory;
     if (s->router)
         slice->order = router_order_of_channels(s->topo, memory);

@@ -21,6 +21,7 @@ struct bank_slice {
     uint64_t pending;              /* transactions, or packets, whose end is not known */
     uint64_t busy[2];              /* channels with anything to decide, a bit each */
     uint32_t expected, last_expected; /* accesses that have not arrived, in order of arrival */
+    bool rows;                        /* what comes has rows of its own in the pool */
     bool full;                        /* at the last wake posted writes waited for room */
     enum bank_together together;
 };

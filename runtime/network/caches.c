@@ -16,8 +16,10 @@
  * ended ends no earlier than it. With `mshrs: k` a read that misses begins no earlier than the end
  * of the k-th last read child.
  *
- * The memory behind keeps order, and all that comes to it comes from the cache: so what becomes of
- * a child is known when its parent arrives. It has events only where records are counted.
+ * What is behind a memory's cache is asked as the next of a chain, network/server.h. All that comes
+ * there comes from the cache. So a memory that keeps order says at once when a child ends, and its
+ * parent's end is known when that arrives; banks say it later, and the parent waits
+ * (network/awaited.h). A child has events only where records are counted.
  *
  * Example: slice of 256 GB/s and 100 ns, cache of 1024 GB/s and 20 ns, a read of 4096 bytes at 0.
  * Its 32 lines are missing. The child comes to the memory at 20, and ends at 20 + 100 + 16 = 136.
@@ -25,8 +27,9 @@
  * child ends at 136: so does it.
  */
 #include "engine/child_rows.h"
-#include "network/caches.h"
+#include "network/awaited.h"
 #include "network/l2.h"
+#include "network/memory_behind.h"
 #include "network/server.h"
 #include "network/turn.h"
 #include <stdlib.h>
@@ -70,6 +73,8 @@ static void caches_end(struct kb_sim *s)
             cache_free(s->caches->by_memory[i]);
     for (uint32_t slot = 0; s->caches->rows && slot < s->txns_cap; slot++)
         free(s->caches->rows[slot].pieces);
+    free(s->caches->cut);
+    free(s->caches->missing);
     free(s->caches->written);
     free(s->caches->by_memory);
     free(s->caches->rows);
@@ -123,6 +128,8 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
     (*at)->gbs = cost_memory(s->topo, dst, false)->own_gbs;
     (*at)->access = is_l2 ? 0 : kind->cached.access_bytes;
     (*at)->is_l2 = is_l2;
+    (*at)->lists =
+        is_l2 || kind->cached.model != MEMORY_SERVER || kind->cached.hold == HOLD_BY_COMPONENT;
     caches_clear(s, dst);
     return *at;
 }
@@ -143,19 +150,19 @@ struct lookup {
     struct cache *cache;
     uint32_t slot;
     bool writes, through;
-    int64_t ready_fs;     /* s + latency */
-    uint64_t access;      /* of the memory behind */
-    uint32_t first_fill;  /* children from this number on are its own */
-    struct pieces **list; /* of an L2: what will be written, by its addresses */
+    int64_t ready_fs;    /* s + latency */
+    uint64_t access;     /* of the memory behind */
+    uint32_t first_fill; /* children from this number on are its own */
+    /* Where it lies: what will be read; be written. NULL: it is not asked for. */
+    struct pieces **missing, **list;
 };
 
 /* Bytes from `at` on will be written to what is behind. */
 static void will_be_written(const struct lookup *l, uint64_t at, uint64_t nbytes,
                             struct found *found)
 {
-    if (!l->list)
-        moved_add(&found->written, l->access, at, nbytes);
-    else if (!pieces_add(l->list, at, nbytes))
+    moved_add(&found->written, l->access, at, nbytes);
+    if (l->list && !pieces_add(l->list, at, nbytes))
         fail(l->s, KB_NO_MEMORY);
 }
 
@@ -181,9 +188,11 @@ static uint32_t will_be_read(const struct lookup *l, uint64_t number, uint64_t a
     unsigned bits = c->tags.row->line_bits;
 
     found->asked += asked;
-    if (l->list)
+    if (c->is_l2)
         return l2_reads(l->s, c, number << bits, UINT64_C(1) << bits, asked);
     moved_add(&found->missing, l->access, number << bits, UINT64_C(1) << bits);
+    if (l->missing && !pieces_add(l->missing, number << bits, UINT64_C(1) << bits))
+        fail(l->s, KB_NO_MEMORY);
     return c->fills.next;
 }
 
@@ -193,7 +202,7 @@ static void is_there(const struct lookup *l, uint32_t number, struct found *foun
     int64_t end = number - l->first_fill < UINT32_MAX / 2 ? 0 : fill_end(&l->cache->fills, number);
 
     if (end == NOT_YET) {
-        wait_for_fill(l->s, l->cache, number, l->slot);
+        await_line(l->s, l->cache, number, l->slot);
         return;
     }
     l->cache->counts.pending += end > l->ready_fs;
@@ -219,13 +228,44 @@ static void look_up(const struct lookup *l, uint64_t number, uint64_t asked, str
         line->dirty = true;
 }
 
-/* The pieces of the transaction in a row: of a tile, or one, which is put into `*one`. */
-static const struct run *pieces_of(const struct cached *row, const struct txn *txn, struct run *one,
-                                   uint32_t *n)
+/* The bytes of a packet among those of a tile. */
+static const struct pieces *cut_pieces(struct kb_sim *s, const struct pieces *all,
+                                       const struct delivery *part)
 {
-    *one = (struct run){.at = row->offset, .nbytes = txn->nbytes};
-    *n = row->pieces ? row->pieces->n : 1;
-    return row->pieces ? row->pieces->of : one;
+    uint64_t left = part->nbytes, skip = part->from;
+
+    if (s->caches->cut)
+        s->caches->cut->n = 0;
+    for (uint32_t i = 0; i < all->n && left; i++) {
+        uint64_t n = all->of[i].nbytes > skip ? all->of[i].nbytes - skip : 0;
+
+        n = n < left ? n : left;
+        if (n && !pieces_add(&s->caches->cut, all->of[i].at + skip, n)) {
+            fail(s, KB_NO_MEMORY);
+            return all;
+        }
+        skip -= n ? skip : all->of[i].nbytes;
+        left -= n;
+    }
+    return s->caches->cut;
+}
+
+/* The pieces of a part of the transaction in `slot`: of a tile, or one, which is put into `*one`.
+ */
+static const struct run *pieces_of(struct kb_sim *s, uint32_t slot, const struct delivery *part,
+                                   struct run *one, uint32_t *n)
+{
+    const struct cached *row = &s->caches->rows[slot];
+    const struct pieces *pieces = row->pieces;
+
+    *one = (struct run){.at = row->offset + part->from, .nbytes = part->nbytes};
+    *n = 1;
+    if (!pieces)
+        return one;
+    if (part->nbytes < s->txns[slot].nbytes)
+        pieces = cut_pieces(s, pieces, part);
+    *n = pieces->n;
+    return pieces->of;
 }
 
 static void look_up_all(const struct lookup *l, const struct run *of, uint32_t n,
@@ -255,33 +295,37 @@ static bool misses(const struct cache_tags *tags, const struct run *of, uint32_t
 /* -- children of a memory's cache ---------------------------------------------------------------
  */
 
-/* A child of the transaction in `slot` comes to the memory at `t`, with `drain_fs` of its own. */
-struct child {
-    uint64_t begin_fs, end_fs;
-};
-
-static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t slot,
-                   bool writes)
+static void record(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t id,
+                   uint64_t part)
 {
-    if (how & HOW_COUNTED && !children_post(&s->children, t, class, s->txns[slot].id,
-                                            child_part(part_number(s, slot), 0, writes)))
+    if (how & HOW_COUNTED && !children_post(&s->children, t, class, id, part))
         fail(s, KB_NO_MEMORY);
 }
 
-static struct child make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
-                               const struct moved *moved, uint64_t t, int64_t drain, bool writes)
+/* A child of the transaction in `slot`, the k-th of its direction, of the bytes `moved`, comes to
+ * the memory at `t`. Returns when it ends; NOT_YET: that is not known. */
+static int64_t make_child(struct kb_sim *s, int how, struct cache *c, uint32_t slot, uint32_t k,
+                          const struct moved *moved, uint64_t t, int64_t drain, bool writes)
 {
-    const struct memory_row *memory =
-        &kind_at(s->topo, dst_cube(s->topo, s->txns[slot].dst))->cached;
-    int64_t own = drain_fs(moved->bytes, memory->own_gbs + s->mask.memory_gbs);
-    uint64_t begin = take_turn(s, &c->memory, (memory->overhead_fs & s->mask.overhead) + own, t);
-    uint64_t end = after(begin, cost_in_memory_fs(&s->mask, memory) + (own > drain ? own : drain));
+    const struct txn *txn = &s->txns[slot];
+    const struct pieces *of = writes ? s->caches->written : s->caches->missing;
+    struct behind_asked asked = {.t_fs = t,
+                                 .drain_fs = drain,
+                                 .number = writes && !s->mask.caches_off ? 0 : c->fills.next,
+                                 .part = child_part(part_number(s, slot), k, writes),
+                                 .slot = slot,
+                                 .writes = writes,
+                                 .bytes = *moved,
+                                 .of = c->lists ? of : NULL};
+    int64_t end;
 
     c->n_children++;
     c->child_bytes += moved->all;
-    record(s, how, t, EV_ARRIVE, slot, writes);
-    record(s, how, end, EV_DONE, slot, writes);
-    return (struct child){begin, end};
+    record(s, how, t, EV_ARRIVE, txn->id, asked.part);
+    end = server_ask(s, how, txn->dst, &asked);
+    if (end != NOT_YET)
+        record(s, how, (uint64_t)end, EV_DONE, txn->id, asked.part);
+    return end;
 }
 
 /* For how long the bytes of the row in `slot` that were missing drain on its way; a tile's own
@@ -301,27 +345,71 @@ static int64_t missing_drain(const struct kb_sim *s, uint32_t slot, uint64_t byt
         bytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, cost_memory(s->topo, txn->dst, false)));
 }
 
-/* What was found is behind: `end` or later, that is known now. */
-static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
-                      const struct found *found, uint64_t t, int64_t drain)
+/* The transaction in `slot` is done no earlier than a child of its own, which ends at `end`. */
+static void await_child(struct kb_sim *s, struct cache *c, uint32_t slot, int64_t end)
 {
     struct cached *row = &s->caches->rows[slot];
-    uint64_t end = after(t, drain);
 
-    if (found->missing.all) {
-        struct child child = make_child(s, how, c, slot, &found->missing, t,
-                                        missing_drain(s, slot, found->asked, drain), false);
+    if (end == NOT_YET)
+        await_own(s, c, c->fills.next, slot);
+    else
+        row->done_fs = end > row->done_fs ? end : row->done_fs;
+    fills_add(s, &c->fills, end);
+}
 
-        fills_add(s, &c->fills, (int64_t)child.end_fs);
-        end = child.end_fs > end ? child.end_fs : end;
-    }
+/* What was found by the lookup of a part is behind, `t` being s + latency. */
+static void go_behind(struct kb_sim *s, int how, struct cache *c, uint32_t slot,
+                      const struct delivery *part, const struct found *found, uint64_t t,
+                      int64_t drain)
+{
+    struct cached *row = &s->caches->rows[slot];
+
+    row->done_fs = (int64_t)after(t, drain);
+    row->first_fs = NOT_YET;
+    row->others_fs = found->pending_fs;
+    if (found->missing.all)
+        await_child(s, c, slot,
+                    make_child(s, how, c, slot, part->number, &found->missing, t,
+                               missing_drain(s, slot, found->asked, drain), false));
     if (found->written.all)
-        make_child(s, how, c, slot, &found->written, t, 0, true);
-    if ((uint64_t)found->pending_fs > end) {
-        row->pending_fs = found->pending_fs - (int64_t)end;
-        end = (uint64_t)found->pending_fs;
+        make_child(s, how, c, slot, part->number, &found->written, t, 0, true);
+}
+
+/*
+ * Behind routers a part of a write ends as in a memory that keeps order, for its bytes at the
+ * bandwidth of the cache; data of a read set out so that they end when they would without routers.
+ */
+static void end_behind_routers(struct kb_sim *s, int how, uint32_t slot,
+                               const struct delivery *part, struct turn *turn, int64_t drain)
+{
+    struct txn *txn = &s->txns[slot];
+    int64_t end = awaited_end(s, slot);
+
+    turn->end_fs = (uint64_t)(end - drain);
+    if (txn_writes(txn) && s->mask.caches_off) {
+        turn->end_fs = (uint64_t)end;
+    } else if (txn_writes(txn)) {
+        turn->end_fs = after(turn->start_fs, (int64_t)turn->hold_fs);
+        if (!part->from)
+            turn->end_fs =
+                (uint64_t)bank_later((int64_t)turn->end_fs, (int64_t)after(turn->start_fs, drain));
+        turn->end_fs = after(turn->end_fs, turn->behind_fs);
+    } else {
+        txn->service_fs = end;
     }
-    serving_end(s, end, slot);
+    end_part_behind(s, how, slot, part, turn);
+}
+
+/* A child ends; number 0: nothing waits for it. */
+static void cache_hears(struct kb_sim *s, int how, uint32_t dst, const struct behind_ended *child)
+{
+    struct cache *c = s->caches->by_memory[dst];
+
+    record(s, how, child->t_fs, EV_DONE, child->id, child->part);
+    if (!child->number)
+        return;
+    fills_set(&c->fills, (uint32_t)child->number, (int64_t)child->t_fs);
+    awaited_ends(s, c, (uint32_t)child->number, (int64_t)child->t_fs);
 }
 
 /* -- arrivals --------------------------------------------------------------------------------- */
@@ -342,43 +430,108 @@ static bool has_mshr(struct cache *c, const struct txn *txn, const struct run *o
     return true;
 }
 
-/* The lookup of the transaction in `slot`, which came at `t`. False: it has to wait. */
-static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot)
+static void lists_clear(struct caches *all)
+{
+    if (all->missing)
+        all->missing->n = 0;
+    if (all->written)
+        all->written->n = 0;
+}
+
+/* The drain of its way. */
+static int64_t drain_of(const struct kb_sim *s, uint32_t slot, int64_t latency)
+{
+    return s->router ? way_drain_fs(s, slot) : s->txns[slot].hold_fs - latency;
+}
+
+/* As if there were no cache: the part in `slot` goes to what is behind as it comes, at `t`. */
+static void pass_on(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot,
+                    const struct delivery *part, const struct run *of, uint32_t n)
+{
+    struct cached *row = &s->caches->rows[slot];
+    bool writes = txn_writes(&s->txns[slot]);
+    struct turn turn = {.start_fs = t, .gbs = INFINITY};
+    int64_t drain = drain_of(
+        s, slot, cost_in_memory_fs(&s->mask, cost_memory(s->topo, s->txns[slot].dst, false)));
+    struct pieces **list = writes ? &s->caches->written : &s->caches->missing;
+    struct moved moved = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        moved_add(&moved, c->access, of[i].at, of[i].nbytes);
+        if (c->lists && !pieces_add(list, of[i].at, of[i].nbytes))
+            fail(s, KB_NO_MEMORY);
+    }
+    row->done_fs = row->ready_fs = (int64_t)t;
+    row->first_fs = NOT_YET;
+    row->others_fs = 0;
+    await_child(
+        s, c, slot,
+        make_child(s, how, c, slot, part->number, &moved, t, part->from ? 0 : drain, writes));
+    if (s->router)
+        end_behind_routers(s, how, slot, part, &turn, drain);
+    else if (!row->left)
+        awaited_all(s, slot);
+}
+
+/* The lookup of a part of the transaction in `slot`, which came at `t`. False: it has to wait. */
+static bool serve(struct kb_sim *s, int how, struct cache *c, uint64_t t, uint32_t slot,
+                  const struct delivery *part)
 {
     const struct txn *txn = &s->txns[slot];
     const struct memory_row *memory = cost_memory(s->topo, txn->dst, false);
     struct cached *row = &s->caches->rows[slot];
-    int64_t latency = cost_in_memory_fs(&s->mask, memory), drain = txn->hold_fs - latency;
+    int64_t latency = cost_in_memory_fs(&s->mask, memory), drain = drain_of(s, slot, latency);
+    double gbs = memory->own_gbs + s->mask.memory_gbs;
     struct lookup l = {.s = s,
                        .cache = c,
                        .slot = slot,
                        .writes = txn_writes(txn),
                        .through = txn_writes(txn) && c->tags.row->write == WRITES_THROUGH,
                        .access = c->access,
-                       .list = c->is_l2 ? &s->caches->written : NULL};
+                       .missing = c->lists ? &s->caches->missing : NULL,
+                       .list = c->lists ? &s->caches->written : NULL};
+    struct turn turn = {.gbs = gbs, .behind_fs = latency};
     struct found found = {0};
-    uint64_t start;
     struct run one;
     uint32_t n;
-    const struct run *of = pieces_of(row, txn, &one, &n);
+    const struct run *of = pieces_of(s, slot, part, &one, &n);
 
-    if (!has_mshr(c, txn, of, n))
-        return false;
-    start =
-        take_turn(s, &c->server, drain_fs(txn->nbytes, memory->own_gbs + s->mask.memory_gbs), t);
-    fills_forget(&c->fills, (int64_t)start);
-    row->start_fs = (int64_t)start;
-    row->pending_fs = 0;
+    if (!part->from) {
+        row->start_fs = (int64_t)t;
+        row->pending_fs = 0;
+    }
     row->left = 0;
-    l.ready_fs = (int64_t)after(start, latency);
+    lists_clear(s->caches);
+    if (s->mask.caches_off) {
+        if (c->is_l2)
+            l2_pass_on(s, c, slot, t, of, n);
+        else
+            pass_on(s, how, c, t, slot, part, of, n);
+        return true;
+    }
+    if (!s->mask.caches_hit && !has_mshr(c, txn, of, n))
+        return false;
+    turn.hold_fs = (uint64_t)part_fs(part->from, part->nbytes, gbs);
+    turn.start_fs = take_turn(s, &c->server, (int64_t)turn.hold_fs, t);
+    fills_forget(&c->fills, (int64_t)turn.start_fs);
+    if (!part->from)
+        row->start_fs = (int64_t)turn.start_fs;
+    l.ready_fs = (int64_t)after(turn.start_fs, latency);
     l.first_fill = c->fills.next;
+    row->ready_fs = l.ready_fs;
     if (c->is_l2)
         l2_begin(s, slot, l.ready_fs, drain);
-    look_up_all(&l, of, n, &found);
-    if (c->is_l2)
+    if (!s->mask.caches_hit)
+        look_up_all(&l, of, n, &found);
+    if (c->is_l2) {
         l2_go_behind(s, c, slot, found.asked, found.pending_fs);
-    else
-        go_behind(s, how, c, slot, &found, (uint64_t)l.ready_fs, drain);
+        return true;
+    }
+    go_behind(s, how, c, slot, part, &found, (uint64_t)l.ready_fs, drain);
+    if (s->router)
+        end_behind_routers(s, how, slot, part, &turn, drain);
+    else if (!row->left)
+        awaited_all(s, slot);
     return true;
 }
 
@@ -387,16 +540,17 @@ static void cache_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
 {
     struct cache *c = cache_of(s, s->txns[slot].dst);
 
-    (void)part;
-    if (c && (c->waiting.head != TXN_NONE || !serve(s, how, c, t, slot)))
+    if (c && (c->waiting.head != TXN_NONE || !serve(s, how, c, t, slot, part)))
         txn_append(&c->waiting, s->txns, slot);
 }
 
 void caches_go_on(struct kb_sim *s, struct cache *c)
 {
     for (uint32_t slot = c->waiting.head, next; slot != TXN_NONE; slot = next) {
+        const struct delivery whole = whole_delivery(&s->txns[slot]);
+
         next = s->txns[slot].next; /* before it has an event */
-        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot))
+        if (!serve(s, 0, c, (uint64_t)s->txns[slot].arrive_fs, slot, &whole))
             return;
         c->waiting.head = next;
     }
@@ -406,4 +560,5 @@ const struct memory_server cache_server = {.begin = caches_begin,
                                            .end = caches_end,
                                            .room = caches_room,
                                            .clear = caches_clear,
-                                           .arrive = cache_arrive};
+                                           .arrive = cache_arrive,
+                                           .hears = cache_hears};

@@ -8,7 +8,8 @@
 #include "network/fills.h"
 #include <stdlib.h>
 
-/* What was found there waits for the end of a child: `lines` of the transaction in `slot`. */
+/* What was found there waits for the end of a child: `lines` of the transaction in `slot`; 0: it is
+ * a child of its own. */
 struct wait_for_child {
     uint32_t number, slot, lines;
 };
@@ -23,7 +24,8 @@ struct cache {
     double gbs;
     uint64_t access; /* blocks that the memory behind moves */
     bool is_l2;
-    /* An L2: its children are under way, and what waits for them. */
+    bool lists; /* what is behind asks where bytes lie */
+    /* An L2, or before banks: its children are under way, and what waits for them. */
     struct txn_list waiting;      /* its server waits with the first one */
     struct wait_for_child *waits; /* owned */
     uint32_t n_waits, waits_room;
@@ -35,7 +37,7 @@ struct cached {
     struct pieces *pieces; /* owned; of a tile; NULL: its bytes lie together */
     int64_t start_fs;      /* the lines were looked up; 0 before */
     int64_t pending_fs;    /* of its end: by which a child of another one ends it later */
-    /* At an L2: what is known of its end, and what is not. */
+    /* What is known of its end, and what is not. */
     uint32_t left;     /* children, its own and others', that it waits for */
     uint32_t fill;     /* of a child: its number, 0: nothing waits for it */
     int64_t ready_fs;  /* s + latency */
@@ -48,7 +50,9 @@ struct cached {
 struct caches {
     struct cache **by_memory; /* owned, as what they point to; [dst_pack()]; NULL: not come to */
     struct cached *rows;      /* owned; [slot] */
-    struct pieces *written;   /* owned; what a lookup of an L2 has to write, by addresses */
+    /* Owned; what a lookup has to read, and to write; of an L2 by addresses. */
+    struct pieces *missing, *written;
+    struct pieces *cut; /* owned; behind routers: of a packet of a tile */
 };
 
 /* The bytes of the transaction in `slot` lie at `offset` of its slice. */

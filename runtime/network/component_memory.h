@@ -27,6 +27,8 @@ static ALWAYS_INLINE bool is_served(const struct kb_sim *s, int how, uint32_t sl
 
     if (!T->impls || !T->impls->memories || (how & HOW_KERNELS && unit_is_tcm(T, dst_unit(T, dst))))
         return false;
+    if (s->caches && memory_is_cached(T, dst))
+        return false;
     return is_one_component(s, dst_cube(T, dst)) ? box_impl(T, dst_cube(T, dst), BOX_HBM)->serve
                                                  : memory_impl(T, dst)->serve;
 }

@@ -21,7 +21,7 @@
 #include "network/l2.h"
 #include "engine/child_rows.h"
 #include "engine/how.h"
-#include "engine/serving.h"
+#include "network/awaited.h"
 #include "machine/address.h"
 #include <stdlib.h>
 
@@ -37,8 +37,6 @@ void l2_begin(struct kb_sim *s, uint32_t slot, int64_t ready_fs, int64_t drain_f
     row->others_fs = 0;
     row->asked = 0;
     split_drop(s);
-    if (s->caches->written)
-        s->caches->written->n = 0;
 }
 
 /*
@@ -95,51 +93,11 @@ uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t 
     return fill;
 }
 
-void wait_for_fill(struct kb_sim *s, struct cache *c, uint32_t number, uint32_t slot)
-{
-    struct wait_for_child *last = c->n_waits ? &c->waits[c->n_waits - 1] : NULL, *moved;
-
-    if (last && last->number == number && last->slot == slot) {
-        last->lines++;
-        return;
-    }
-    if (c->n_waits == c->waits_room) {
-        c->waits_room = c->waits_room ? 2 * c->waits_room : 64;
-        moved = realloc(c->waits, c->waits_room * sizeof *moved);
-        if (!moved) {
-            c->waits_room = c->n_waits;
-            fail(s, KB_NO_MEMORY);
-            return;
-        }
-        c->waits = moved;
-    }
-    c->waits[c->n_waits++] = (struct wait_for_child){number, slot, 1};
-    s->caches->rows[slot].left++;
-}
-
-/* All that it waits for is known: its end. */
-static void finish(struct kb_sim *s, uint32_t slot)
-{
-    struct cached *row = &s->caches->rows[slot];
-    const struct memory_row *l2 = cost_memory(s->topo, s->txns[slot].dst, false);
-    int64_t end = row->done_fs, passed;
-
-    if (row->first_fs != NOT_YET) {
-        passed = (int64_t)after((uint64_t)row->first_fs,
-                                drain_fs(row->asked, cost_last_gbs(&s->mask, l2)));
-        end = passed > end ? passed : end;
-    }
-    if (row->others_fs > end) {
-        row->pending_fs = row->others_fs - end;
-        end = row->others_fs;
-    }
-    serving_end(s, (uint64_t)end, slot);
-}
-
 /* -- children --------------------------------------------------------------------------------- */
 
-/* Those of s->parts set out at `t`. */
-static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t t, bool writes)
+/* Those of s->parts set out at `t`; `awaited`: their maker waits for them. */
+static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t t, bool writes,
+                    bool awaited)
 {
     split_in_order(&s->parts, 0);
     for (uint32_t k = 0; k < s->parts.n && s->status == KB_OK; k++) {
@@ -152,8 +110,8 @@ static void set_out(struct kb_sim *s, struct cache *c, uint32_t maker, uint64_t 
             fail(s, s->status == KB_OK ? KB_NO_MEMORY : s->status);
             return;
         }
-        s->caches->rows[slot].fill = writes ? 0 : fill;
-        s->caches->rows[maker].left += !writes;
+        s->caches->rows[slot].fill = awaited ? fill : 0;
+        s->caches->rows[maker].left += awaited;
         c->n_children++;
         c->child_bytes += s->txns[slot].nbytes;
         s->txns[slot].stage = TXN_SETS_OUT;
@@ -185,39 +143,21 @@ void l2_go_behind(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t ask
 
     s->caches->rows[slot].asked = asked;
     s->caches->rows[slot].others_fs = pending_fs;
-    set_out(s, c, slot, t, false);
+    set_out(s, c, slot, t, false, true);
     if (cut_written(s))
-        set_out(s, c, slot, t, true);
+        set_out(s, c, slot, t, true, false);
     if (!s->caches->rows[slot].left)
-        finish(s, slot);
+        awaited_all(s, slot);
 }
 
-/* One of what the transaction in `slot` waits for is known. */
-static void one_less(struct kb_sim *s, uint32_t slot)
+void l2_pass_on(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t t, const struct run *of,
+                uint32_t n)
 {
-    if (--s->caches->rows[slot].left == 0)
-        finish(s, slot);
-}
-
-/* What waits for child `number`, which ends at `end`. */
-static void tell_others(struct kb_sim *s, struct cache *c, uint32_t number, int64_t end)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < c->n_waits; i++) {
-        struct wait_for_child w = c->waits[i];
-        struct cached *row = &s->caches->rows[w.slot];
-
-        if (w.number != number) {
-            c->waits[kept++] = w;
-            continue;
-        }
-        if (end > row->ready_fs)
-            c->counts.pending += w.lines;
-        row->others_fs = end > row->others_fs ? end : row->others_fs;
-        one_less(s, w.slot);
-    }
-    c->n_waits = kept;
+    l2_begin(s, slot, (int64_t)t, 0);
+    for (uint32_t i = 0; i < n; i++)
+        l2_reads(s, c, of[i].at, of[i].nbytes, of[i].nbytes);
+    s->caches->rows[slot].asked = s->txns[slot].nbytes;
+    set_out(s, c, slot, t, txn_writes(&s->txns[slot]), true);
 }
 
 void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -234,8 +174,8 @@ void l2_child_will_end(struct kb_sim *s, uint64_t t, uint32_t slot)
     fills_set(&c->fills, fill, (int64_t)t);
     row->done_fs = (int64_t)t > row->done_fs ? (int64_t)t : row->done_fs;
     row->first_fs = first < row->first_fs ? first : row->first_fs;
-    one_less(s, maker);
-    tell_others(s, c, fill, (int64_t)t);
+    awaited_less(s, maker);
+    awaited_ends(s, c, fill, (int64_t)t);
     caches_go_on(s, c);
 }
 

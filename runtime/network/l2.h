@@ -11,8 +11,10 @@ void l2_begin(struct kb_sim *s, uint32_t slot, int64_t ready_fs, int64_t drain_f
 uint32_t l2_reads(struct kb_sim *s, struct cache *c, uint64_t address, uint64_t nbytes,
                   uint64_t asked);
 
-/* The transaction in `slot` has found a line that child `number` will bring. */
-void wait_for_fill(struct kb_sim *s, struct cache *c, uint32_t number, uint32_t slot);
+/* Without its L2 the transaction in `slot`, which has come at `t`, is done when all slices are that
+ * its bytes lie in. */
+void l2_pass_on(struct kb_sim *s, struct cache *c, uint32_t slot, uint64_t t, const struct run *of,
+                uint32_t n);
 
 /* A launch begins on PEs of `cube`. */
 void l2_launch(struct kb_sim *s, uint32_t cube);

@@ -22,12 +22,19 @@
  */
 #include "network/network_queueing.h"
 #include "network/banks.h"
+#include "network/fills.h"
 #include "network/memory_behind.h"
 #include "network/server.h"
 #include <math.h>
 
 /* Does anything wait for a wake? */
 static bool is_busy(const struct queueing_memory *q)
+{
+    return q->waiting || q->asked.sent || q->coming.next != q->coming.first;
+}
+
+/* Is anything in it, or behind it? */
+static bool has_any(const struct queueing_memory *q)
 {
     return q->waiting || q->asked.sent;
 }
@@ -84,6 +91,14 @@ static void end_turn(struct kb_sim *s, int how, const struct waiting *w, const s
 /* The component is done with a part at `done`, as it says at `now`. */
 static void end_part(struct kb_sim *s, int how, const struct waiting *w, int64_t now, int64_t done)
 {
+    if (w->slot == ASKED_BY_CACHE) {
+        server_tell(s, how, w->dst, MEMORY_QUEUEING,
+                    &(struct behind_ended){.t_fs = after((uint64_t)done, 0),
+                                           .number = w->number,
+                                           .part = w->part_number,
+                                           .id = w->of});
+        return;
+    }
     if (s->router) {
         const struct turn turn = turn_in_queue(s, w, now, done);
 
@@ -119,11 +134,12 @@ static void take_ends(struct kb_sim *s, int how, struct queueing_memory *q, uint
 
 /* -- the memory behind it --------------------------------------------------------------------- */
 
-void queue_request_ends(struct kb_sim *s, uint32_t dst, uint64_t id, uint64_t t)
+static void queue_hears(struct kb_sim *s, int how, uint32_t dst, const struct behind_ended *ended)
 {
     struct queueing_memory *q = &s->instances.queues.of[dst];
 
-    if (!queueing_ends(&q->asked, id, (int64_t)t))
+    (void)how;
+    if (!queueing_ends(&q->asked, ended->number, (int64_t)ended->t_fs))
         fail(s, KB_NO_MEMORY);
     post_wake(s, q, dst);
 }
@@ -178,6 +194,7 @@ static void come_to_back(struct kb_sim *s, int how, struct queueing_memory *q, u
 {
     const struct memory_row *memory = cost_memory(T, dst, false);
     int64_t drain = drain_fs(due->bytes, cost_own_gbs(&s->mask, memory));
+    uint64_t end;
 
     if (due->bytes > memory->nbytes || due->offset > memory->nbytes - due->bytes) {
         q->asked.fault = QUEUEING_REQUEST;
@@ -187,14 +204,33 @@ static void come_to_back(struct kb_sim *s, int how, struct queueing_memory *q, u
     } else if (memory->behind == MEMORY_BANKS) {
         banks_arrive_of_front(s, how, dst, due, drain);
     } else {
-        queue_request_ends(s, dst, due->id,
-                           after((uint64_t)behind_done_fs(&s->mask, memory, &q->behind_fs,
-                                                          due->bytes, drain, due->t_fs),
-                                 0));
+        end =
+            (uint64_t)behind_done_fs(&s->mask, memory, &q->behind_fs, due->bytes, drain, due->t_fs);
+        queue_hears(s, how, dst, &(struct behind_ended){.t_fs = after(end, 0), .number = due->id});
     }
 }
 
 /* -- wakes ------------------------------------------------------------------------------------ */
+
+/* A request comes in at `t`. */
+static void come_in(struct kb_sim *s, int how, struct queueing_memory *q, int64_t t,
+                    const struct coming_request *in)
+{
+    uint32_t dst = in->waiting.dst;
+
+    if (!q->waiting && t > q->last_fs) {
+        q->busy_fs += q->last_fs - q->since_fs;
+        q->since_fs = t;
+    }
+    q->waiting++;
+    if (!queues_put(s, &in->waiting)) {
+        fail(s, KB_NO_MEMORY);
+        return;
+    }
+    q->asked.now_fs = t;
+    memory_impl(T, dst)->arrive(memory_state(s, dst), &in->request, t, &q->asked.h);
+    take_ends(s, how, q, dst);
+}
 
 /* What is due first, at its own time. */
 static void wake_first(struct kb_sim *s, int how, const struct impl *impl,
@@ -204,6 +240,12 @@ static void wake_first(struct kb_sim *s, int how, const struct impl *impl,
     struct due due = queueing_take(&q->asked);
 
     q->asked.now_fs = due.t_fs;
+    if (due.kind == DUE_COMES) {
+        const struct coming_request next = coming_take(&q->coming);
+
+        come_in(s, how, q, due.t_fs, &next);
+        return;
+    }
     if (due.kind == DUE_WAKE) {
         impl->wake(state, due.id, due.t_fs, &q->asked.h);
     } else if (due.kind == DUE_ENDED) {
@@ -226,7 +268,8 @@ static void queue_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
         return; /* another one was before it */
     q->event_fs = INT64_MAX;
     while (is_busy(q) && queueing_next_fs(&q->asked) == (int64_t)t && s->status == KB_OK) {
-        seen(s, how, t, EV_ARBITER, q->asked.wakes.rows[0].id);
+        if (has_any(q) && q->asked.wakes.rows[0].kind != DUE_COMES)
+            seen(s, how, t, EV_ARBITER, q->asked.wakes.rows[0].id);
         wake_first(s, how, impl, q, dst);
         if (++q->wakes > QUEUEING_WAKES_MAX)
             return; /* it has no event more: what waits never ends */
@@ -256,20 +299,31 @@ static void queue_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
 
     while (queueing_next_fs(&q->asked) < (int64_t)t && s->status == KB_OK)
         wake_first(s, how, impl, q, dst);
-    if (!q->waiting && (int64_t)t > q->last_fs) {
-        q->busy_fs += q->last_fs - q->since_fs;
-        q->since_fs = (int64_t)t;
-    }
-    q->waiting++;
-    if (!queues_put(s, &(struct waiting){request.id, *part, slot})) {
-        fail(s, KB_NO_MEMORY);
-        return;
-    }
-    q->asked.now_fs = (int64_t)t;
-    impl->arrive(s->instances.memories + dst * instance_of_memory_bytes(T->impls), &request,
-                 (int64_t)t, &q->asked.h);
-    take_ends(s, how, q, dst);
+    come_in(s, how, q, (int64_t)t,
+            &(struct coming_request){request, {request.id, *part, slot, dst, 0, 0, 0}});
     post_wake(s, q, dst);
 }
 
-const struct memory_server queue_server = {.arrive = queue_arrive, .wake = queue_wake};
+/* A cache in front asks: it comes at its time. */
+static int64_t queue_ask(struct kb_sim *s, int how, uint32_t dst, const struct behind_asked *asked)
+{
+    struct queueing_memory *q = &s->instances.queues.of[dst];
+    const struct kb_request request = behind_request(s, dst, asked);
+    const struct coming_request next = {.request = request,
+                                        .waiting = {.id = request.id,
+                                                    .slot = ASKED_BY_CACHE,
+                                                    .dst = dst,
+                                                    .number = asked->number,
+                                                    .part_number = asked->part,
+                                                    .of = s->txns[asked->slot].id}};
+
+    (void)how;
+    if (!coming_add(&q->coming, &next) ||
+        !queueing_comes(&q->asked, q->coming.next, (int64_t)asked->t_fs))
+        fail(s, KB_NO_MEMORY);
+    post_wake(s, q, dst);
+    return NOT_YET;
+}
+
+const struct memory_server queue_server = {
+    .arrive = queue_arrive, .wake = queue_wake, .ask = queue_ask, .hears = queue_hears};

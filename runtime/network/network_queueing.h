@@ -11,7 +11,6 @@ extern const struct memory_server queue_server;
 
 /* Behind the component of memory `dst` its own request `id` ends at `t`; or a part that it has
  * passed on. */
-void queue_request_ends(struct kb_sim *s, uint32_t dst, uint64_t id, uint64_t t);
 void queue_passed_ends(struct kb_sim *s, uint32_t dst, uint64_t t);
 
 #endif

@@ -4,13 +4,11 @@
 
 #define MODEL_SERVER(NAME, word, name) extern const struct memory_server name##_server;
 MEMORY_MODELS(MODEL_SERVER)
-extern const struct memory_server cache_server;
-
-static const struct memory_server none;
+extern const struct memory_server cache_server, in_order_server;
 
 static const struct memory_server *const servers[] = {
 #define MODEL_ROW(NAME, word, name) [MEMORY_##NAME] = &name##_server,
-    [MEMORY_SERVER] = &none,
+    [MEMORY_SERVER] = &in_order_server,
     MEMORY_MODELS(MODEL_ROW)[MEMORY_CACHE] = &cache_server,
     [MEMORY_QUEUEING] = &queue_server};
 
@@ -35,6 +33,7 @@ bool servers_begin(struct kb_sim *s)
 {
     bool begun = true;
 
+    s->servers = servers;
     s->chooses = memories_choose(s->topo);
     for (unsigned i = MEMORY_SERVER + 1; i < N_MODELS; i++)
         if (has_model(s->topo, i))
@@ -89,8 +88,9 @@ void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst)
 {
     const struct memory_row *memory = cost_memory(s->topo, dst, false);
 
-    servers[memory->model]->wake(s, how, t, dst);
-    if (memory->behind) /* behind a component: it comes last */
+    if (servers[memory->model]->wake)
+        servers[memory->model]->wake(s, how, t, dst);
+    if (memory->behind) /* behind another one: it comes last */
         servers[memory->behind]->wake(s, how, t, dst);
 }
 

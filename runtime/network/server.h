@@ -19,6 +19,10 @@
  * What one takes alone is what tables say of the server in its place, unless machine/alone.h knows
  * better; its wait is the rest, from its arrival to its end.
  *
+ * Servers may stand in a chain: a cache before banks, a component before either. The one in front
+ * asks the one behind it, server_ask(), and hears of the end, server_tell(), unless it is known at
+ * once. All that comes to a memory behind comes from the one in front, in order of time.
+ *
  * Wakes are in the queue of the simulation, whatever engine runs. An end is in the queue, too, but
  * in a run of engine/inorder.h, which has it told as soon as it is known. This is one object code
  * for all of them, so `how` is no constant here.
@@ -28,12 +32,35 @@
 #include "engine/delivery.h"
 #include "engine/how.h"
 #include "engine/serving.h"
+#include "machine/pieces.h"
 
 /* All of a transaction. */
 static inline struct delivery whole_delivery(const struct txn *txn)
 {
     return (struct delivery){.nbytes = txn->nbytes, .parcel = NO_PARCEL};
 }
+
+/* What a server asks of the memory behind it, for a transaction that has come to it. */
+struct behind_asked {
+    uint64_t t_fs;    /* it comes there: now, or later */
+    int64_t drain_fs; /* of what is wanted of it */
+    uint64_t number;  /* by which its maker knows it */
+    uint64_t part;    /* its own among those of the transaction */
+    uint32_t slot;    /* of the transaction, which may end before it */
+    bool writes;
+    struct moved bytes;
+    const struct pieces *of; /* borrowed; where they lie; NULL: it was not asked for */
+};
+
+/* Such a request ends. */
+struct behind_ended {
+    uint64_t t_fs, number, part;
+    uint32_t id; /* of the transaction that it was asked for */
+};
+
+/* What a component is asked by it, which stands behind a cache. */
+struct kb_request behind_request(const struct kb_sim *s, uint32_t dst,
+                                 const struct behind_asked *asked);
 
 /* One kind of them. What may be NULL does nothing, or false. */
 struct memory_server {
@@ -49,6 +76,9 @@ struct memory_server {
                    const struct delivery *part);
     bool (*expects)(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
     void (*wake)(struct kb_sim *s, int how, uint64_t t, uint32_t dst);
+    /* Of one that may stand behind another, and of one that may stand in front. */
+    int64_t (*ask)(struct kb_sim *s, int how, uint32_t dst, const struct behind_asked *asked);
+    void (*hears)(struct kb_sim *s, int how, uint32_t dst, const struct behind_ended *ended);
 };
 
 /* Of all kinds that the machine of `s` has. */
@@ -67,6 +97,24 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
  * Then the memory has it.
  */
 bool server_expects(struct kb_sim *s, uint64_t t, int64_t drain_fs, uint32_t slot);
+
+/* What stands first in memory `dst` asks the next. Returns when that ends; NOT_YET: it will hear.
+ */
+static inline int64_t server_ask(struct kb_sim *s, int how, uint32_t dst,
+                                 const struct behind_asked *asked)
+{
+    return s->servers[cost_memory(s->topo, dst, asked->writes)->behind]->ask(s, how, dst, asked);
+}
+
+/* What stands before `model` in memory `dst` hears of it. */
+static inline void server_tell(struct kb_sim *s, int how, uint32_t dst, unsigned model,
+                               const struct behind_ended *ended)
+{
+    const struct memory_row *memory = cost_memory(s->topo, dst, false);
+    unsigned front = memory->behind == model ? memory->model : memory->behind;
+
+    s->servers[front]->hears(s, how, dst, ended);
+}
 
 /* The wake of memory `dst` at `t`; nothing, if it was asked for an earlier one since. */
 void server_wake(struct kb_sim *s, int how, uint64_t t, uint32_t dst);

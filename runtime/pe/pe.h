@@ -2,6 +2,7 @@
 #ifndef PE_H
 #define PE_H
 #include "kernels/co.h"
+#include "kernels/gaps.h"
 #include "kernels/kernels_command.h"
 
 enum pe_state {
@@ -95,7 +96,8 @@ struct tl_ctx {
     struct paid paid;
 
     struct tcm_block room; /* ranges of the TCM that are taken: before the first, behind the last */
-    struct tcm_block *gaps;
+    struct gaps gaps;      /* between them */
+    const struct tcm_block *unread; /* the kernel waits until no reader is left of it */
 };
 
 #endif

@@ -138,6 +138,16 @@ static bool make_parts(struct kb_sim *s, const struct stage *stage, uint32_t who
     return true;
 }
 
+/* The runs of a list; pieces that touch are one, and one run is no tile. */
+static struct tile tile_of_list(const struct command *c)
+{
+    struct tile tile = {.list = c->runs, .n = c->op.n_runs};
+    uint32_t next = 0;
+
+    tile_next(&tile, &next);
+    return next < tile.n ? tile : (struct tile){0};
+}
+
 /* The runs of what a stage moves; where the PE joins tiles it is one. */
 static struct tile tile_of(const struct stage *stage)
 {
@@ -146,7 +156,7 @@ static struct tile tile_of(const struct stage *stage)
     if (pe_kind(c->pe)->tiles == TILES_JOINED)
         return (struct tile){0};
     if (c->op.n_runs > 1)
-        return (struct tile){.list = c->runs, .n = c->op.n_runs};
+        return tile_of_list(c);
     if (!stage->token)
         return c->op.strided ? op_tile(&c->op) : (struct tile){0};
     if (!c->op.composite)

@@ -10,8 +10,8 @@
  * Golden number   docs/kernels.md "Worked: four commands": FETCH of 8192 bytes takes 16 ns
  *
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
- * Ranges are a ring by offset, shared by a tensor and its views; those before a gap are a list,
- * too, as thousands of small tiles may lie side by side. From the end grow the slots of queues to
+ * Ranges are a ring by offset, shared by a tensor and its views; kernels/gaps.h has the gaps
+ * between them. From the end grow the slots of queues to
  * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`. Where none is free, but
  * tensors are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a
  * tensor of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at
@@ -30,22 +30,22 @@
 
 enum { TCM_ALIGN = 64 };
 
-static uint64_t gap_after(const struct tl_ctx *pe, const struct tcm_block *b)
+/* What is free behind the last range. */
+static uint64_t room_at_end(const struct tl_ctx *pe)
 {
-    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->slot_room.bytes;
-    uint64_t end = b->next == &pe->room ? size : b->next->offset;
+    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->slot_room.bytes, end = pe->room.before->end;
 
-    return b->end < end ? end - b->end : 0;
+    return end < size ? size - end : 0;
 }
 
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
 {
     uint64_t line = pe_kind(pe)->pe.line_bytes, align = line > TCM_ALIGN ? line : TCM_ALIGN;
-    struct tcm_block *before = pe->gaps, *b;
+    struct tcm_block *before = gaps_first(&pe->gaps, tensor->nbytes), *b;
     uint64_t offset;
 
-    while (before && gap_after(pe, before) < tensor->nbytes)
-        before = before->next_gap;
+    if (!before && room_at_end(pe) >= tensor->nbytes)
+        before = pe->room.before;
     if (!before)
         return TCM_FULL;
     b = tcm_block_new(pe->kernels);

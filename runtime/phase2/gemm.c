@@ -62,7 +62,7 @@ void gemm_strides(const struct op *op, struct gemm_stride *a, struct gemm_stride
 
 kb_dtype gemm_lane(const struct op *op)
 {
-    kb_dtype in = (kb_dtype)op->in[0].dtype, acc = (kb_dtype)op->dtype_acc;
+    kb_dtype in = op_operands_dtype(op), acc = (kb_dtype)op->dtype_acc;
 
     if (dtype_is_float(in))
         return in == KB_F64 || acc == KB_F64 ? KB_F64 : KB_F32;
@@ -71,7 +71,8 @@ kb_dtype gemm_lane(const struct op *op)
     return kb_dtype_bytes((kb_dtype)op->out.dtype) == 8 ? KB_U64 : KB_U32;
 }
 
-/* A product; rows and columns are those of the transpose if the result is column-major. */
+/* A product, one of a batch; rows and columns are those of the transpose if the result is
+ * column-major. */
 struct product {
     const struct op *op;
     kb_dtype lane;
@@ -89,6 +90,21 @@ static struct pack_key pack_key(kb_dtype lane, uint32_t extent, uint32_t k, int6
                              .k = k,
                              .stride = k_stride == 1 ? stride : 1,
                              .k_stride = k_stride};
+}
+
+/* Where the operand's matrix of product `number` begins in its version, and its type. */
+static void set_place(struct pack_key *key, const struct op_tensor *t, uint32_t number)
+{
+    uint64_t matrix = t->shape.rank == 3 ? dims_elements(&t->shape) / t->shape.dim[0] : 0;
+
+    key->dtype = t->dtype;
+    key->offset = t->view.offset + number * matrix * kb_dtype_bytes((kb_dtype)t->dtype);
+}
+
+static void set_places(struct product *p, uint32_t number)
+{
+    set_place(&p->left_key, p->left, number);
+    set_place(&p->right_key, p->right, number);
 }
 
 static struct product product_of(const struct op *op)
@@ -128,7 +144,7 @@ uint32_t gemm_parts(const struct op *op)
 {
     struct product p = product_of(op);
 
-    return n_parts(&p);
+    return n_parts(&p) * op_batch(op);
 }
 
 /* The first row of part `part` of `n`: parts are whole panels, as even as possible. */
@@ -336,16 +352,21 @@ void gemm_memory_free(struct gemm_memory *memory)
     memory->nbytes = 0;
 }
 
+/* Parts of the products of a batch, one after the other. */
 bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct gemm_memory *memory)
 {
     struct product p = product_of(op);
-    uint32_t n = n_parts(&p), first = part_begin(&p, part, n), end = part_begin(&p, part + 1, n);
+    uint32_t n = n_parts(&p), number = part / n;
+    uint32_t first = part_begin(&p, part % n, n), end = part_begin(&p, part % n + 1, n);
     size_t bytes = kb_dtype_bytes(p.lane);
-    struct packed *left = gemm_pack(p.left, &p.left_key, memory->pool);
-    struct packed *right = left ? gemm_pack(p.right, &p.right_key, memory->pool) : NULL;
+    struct packed *left, *right;
 
+    set_places(&p, number);
+    left = gemm_pack(p.left->view.v, &p.left_key, memory->pool);
+    right = left ? gemm_pack(p.right->view.v, &p.right_key, memory->pool) : NULL;
     if (!right)
         return false;
+    out += (size_t)number * p.rows * p.columns * kb_dtype_bytes((kb_dtype)op->out.dtype);
     if (is_plain(&p)) {
         multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes, memory);
     } else {

@@ -38,6 +38,7 @@ struct gemm_memory {
     size_t nbytes;
 };
 
+/* Of all products of its batch together. */
 uint32_t gemm_parts(const struct op *op);
 
 /*

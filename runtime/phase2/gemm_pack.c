@@ -448,14 +448,11 @@ static void pack(struct packed *p, const unsigned char *matrix)
         sched_yield();
 }
 
-struct packed *gemm_pack(const struct op_tensor *t, struct pack_key *key, struct gemm_pool *pool)
+struct packed *gemm_pack(struct version *v, const struct pack_key *key, struct gemm_pool *pool)
 {
-    struct packed *p;
+    struct packed *p = packed_of(v, key, pool);
 
-    key->offset = t->view.offset;
-    key->dtype = t->dtype;
-    p = packed_of(t->view.v, key, pool);
     if (p)
-        pack(p, t->view.v->bytes + t->view.offset);
+        pack(p, v->bytes + key->offset);
     return p;
 }

@@ -52,10 +52,10 @@ static inline unsigned char *panel_at(const struct packed *p, uint32_t panel, ui
 }
 
 /*
- * The operand, packed as `key` says; sets the offset and the dtype of `key`. It is found with the
- * operand's version, or packed now, together with all threads that need it. NULL: no memory.
+ * An operand in version `v`, packed as `key` says. It is found with its version, or packed now,
+ * together with all threads that need it. NULL: no memory.
  */
-struct packed *gemm_pack(const struct op_tensor *t, struct pack_key *key, struct gemm_pool *pool);
+struct packed *gemm_pack(struct version *v, const struct pack_key *key, struct gemm_pool *pool);
 
 /* Aligned memory from the system; `at` is NULL if there is none. */
 struct block {

@@ -448,18 +448,6 @@ static void run_of(const struct walk *w, uint64_t number, struct math_lane in[3]
                             (int64_t)kb_dtype_bytes(in[j].dtype);
 }
 
-/* The type in which an elementwise operation or a comparison is computed: that of its tensors. */
-static kb_dtype computed_in(const struct op *op)
-{
-    const struct op_tensor *t = op->in;
-
-    if (op->math == TL_WHERE)
-        return (kb_dtype)op->out.dtype;
-    while (t->is_scalar) /* one of them is none */
-        t++;
-    return (kb_dtype)t->dtype;
-}
-
 void math_run_elements(const struct op *op, unsigned char *out)
 {
     struct walk w = {.n_in = 0};
@@ -474,7 +462,7 @@ void math_run_elements(const struct op *op, unsigned char *out)
     runs = dims_elements(&w.shape) / n;
     for (uint64_t i = 0; i < runs; i++) {
         run_of(&w, i, in);
-        math_elements((enum tl_op)op->math, computed_in(op), in, to,
+        math_elements((enum tl_op)op->math, op_operands_dtype(op), in, to,
                       out + i * n * kb_dtype_bytes(to), (size_t)n);
     }
 }

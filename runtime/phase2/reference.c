@@ -206,9 +206,25 @@ static bool math_same(const struct op *op, const unsigned char *out, struct refe
 struct product {
     const struct op *op;
     struct gemm_stride a, b, out;
-    kb_dtype sums; /* f64, or the integer type in which sums wrap */
+    uint32_t number; /* of a batch */
+    kb_dtype in;     /* the wider type of its operands */
+    kb_dtype sums;   /* f64, or the integer type in which sums wrap */
     double t;
 };
+
+/* An element of an operand's matrix, which may be that of all products of a batch. Beside floats,
+ * integers are floats. */
+static struct number factor(const struct product *p, int operand, uint64_t i)
+{
+    const struct op_tensor *t = &p->op->in[operand];
+    const uint32_t *dim = t->shape.dim;
+    uint64_t before = t->shape.rank == 3 ? (uint64_t)p->number * dim[1] * dim[2] : 0;
+    struct number n = reference_of_tensor(t, before + i);
+
+    if (!dtype_is_float(p->in))
+        return n;
+    return reference_as(KB_F64, n, dtype_is_signed((kb_dtype)t->dtype));
+}
 
 /*
  * A row times a column, and the sum of the terms' magnitudes: the error of a sum depends on its
@@ -216,13 +232,11 @@ struct product {
  */
 static struct wanted row_times_column(const struct product *p, uint32_t i, uint32_t j)
 {
-    struct wanted w = {.value.is_float = dtype_is_float((kb_dtype)p->op->in[0].dtype)};
+    struct wanted w = {.value.is_float = dtype_is_float(p->in)};
 
     for (uint32_t k = 0; k < p->op->k; k++) {
-        struct number a =
-            reference_of_tensor(&p->op->in[0], (uint64_t)(i * p->a.row + k * p->a.column));
-        struct number b =
-            reference_of_tensor(&p->op->in[1], (uint64_t)(k * p->b.row + j * p->b.column));
+        struct number a = factor(p, 0, (uint64_t)(i * p->a.row + k * p->a.column));
+        struct number b = factor(p, 1, (uint64_t)(k * p->b.row + j * p->b.column));
 
         w.value.f += a.f * b.f;
         w.scale += fabs(a.f * b.f);
@@ -286,6 +300,24 @@ static kb_dtype integer_sums(const struct op *op)
     return is_signed ? KB_I32 : KB_U32;
 }
 
+/* The elements of one product of a batch. */
+static bool matrix_same(const struct product *p, const unsigned char *out,
+                        struct reference_difference *d)
+{
+    const struct op *op = p->op;
+    uint64_t before = (uint64_t)p->number * op->m * op->n;
+
+    for (uint32_t i = 0; i < op->m; i++)
+        for (uint32_t j = 0; j < op->n; j++) {
+            struct wanted w = product_element(p, i, j);
+            uint64_t at = before + (uint64_t)(i * p->out.row + j * p->out.column);
+
+            if (!reference_agrees(op, out, at, p->t, &w, d))
+                return false;
+        }
+    return true;
+}
+
 /*
  * Every element is computed from a row and a column, M * N * K steps without any blocking.
  * `run gemm M=256 N=256 K=256` takes 0.01 s with --phase2 on and 0.4 s with --verify=ops, one
@@ -294,23 +326,18 @@ static kb_dtype integer_sums(const struct op *op)
 static bool product_same(const struct op *op, const unsigned char *out,
                          struct reference_difference *d)
 {
-    struct product p = {.op = op, .sums = KB_F64};
+    struct product p = {.op = op, .in = op_operands_dtype(op), .sums = KB_F64};
 
     p.t = dtype_tolerance(gemm_lane(op));
     p.t = coarser(p.t, (kb_dtype)op->out.dtype);
     if (op->n_epilogues)
         p.t = coarser(p.t, (kb_dtype)op->dtype_acc);
-    if (!dtype_is_float((kb_dtype)op->in[0].dtype))
+    if (!dtype_is_float(p.in))
         p.sums = integer_sums(op);
     gemm_strides(op, &p.a, &p.b, &p.out);
-    for (uint32_t i = 0; i < op->m; i++)
-        for (uint32_t j = 0; j < op->n; j++) {
-            struct wanted w = product_element(&p, i, j);
-
-            if (!reference_agrees(op, out, (uint64_t)(i * p.out.row + j * p.out.column), p.t, &w,
-                                  d))
-                return false;
-        }
+    for (p.number = 0; p.number < op_batch(op); p.number++)
+        if (!matrix_same(&p, out, d))
+            return false;
     return true;
 }
 

@@ -229,16 +229,6 @@ static bool only_selects(enum tl_op math)
            math == TL_ROUND;
 }
 
-/* The type of the tensors, whose elements are compared or computed. */
-static kb_dtype tensors_dtype(const struct op *op)
-{
-    const struct op_tensor *t = &op->in[op->math == TL_WHERE];
-
-    while (t->is_scalar) /* one of them is none */
-        t++;
-    return (kb_dtype)t->dtype;
-}
-
 struct wanted reference_element_of(const struct op *op, uint64_t index)
 {
     struct wanted w = {.exact = only_selects((enum tl_op)op->math)};
@@ -250,7 +240,7 @@ struct wanted reference_element_of(const struct op *op, uint64_t index)
         x[i] = reference_of_tensor(
             t, t->is_scalar ? 0 : reference_place_in(&t->shape, &op->out.shape, index));
     }
-    w.value = reference_value_of((enum tl_op)op->math, tensors_dtype(op), x);
+    w.value = reference_value_of((enum tl_op)op->math, op_operands_dtype(op), x);
     return w;
 }
 

@@ -238,6 +238,8 @@ static void put_gemm(struct line *l, const struct op *op)
     key_shape(l, "shape_b", &b->shape);
     key_shape(l, "shape_out", &op->out.shape);
     key_dtype(l, "dtype_in", a->dtype);
+    if (b->dtype != a->dtype)
+        key_dtype(l, "dtype_b", b->dtype);
     key_dtype(l, "dtype_acc", op->dtype_acc);
     key_dtype(l, "dtype_out", op->out.dtype);
     oplog_key_count(l, "m", op->m);

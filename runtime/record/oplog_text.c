@@ -197,7 +197,7 @@ static void put_op_name(struct line *l, const struct entry *e)
         oplog_put_text(l, op->kind == OP_GEMM ? "composite_gemm" : "composite_math");
     } else if (op->kind == OP_GEMM) {
         oplog_put_text(l, "gemm_");
-        oplog_put_text(l, kb_dtype_name((kb_dtype)op->in[0].dtype));
+        oplog_put_text(l, kb_dtype_name(op_operands_dtype(op)));
     } else {
         oplog_put_text(l, op_math_name(op));
     }

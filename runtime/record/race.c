@@ -373,7 +373,8 @@ static bool close_open(struct race *r, struct open *o, struct open **all)
     bool ok = !o->from || race_receive_returned(p, o->from, o->end);
 
     for (struct access *x = o->access; x; x = x->beside)
-        x->clock = p->clock;
+        if (x->clock == CLOCK_OPEN)
+            x->clock = p->clock;
     for (size_t i = 0; i < o->n_makers; i++) {
         struct open **link = look_for(r, o->pe, o->makers[i]), *maker = *link;
 
@@ -385,6 +386,17 @@ static bool close_open(struct race *r, struct open *o, struct open **all)
     }
     open_free(o);
     return ok;
+}
+
+/* Reads inside of [first, end) are over; what the commands write is not. */
+void race_fetched(struct race *r, uint32_t pe, uint64_t first, uint64_t end)
+{
+    for (uint32_t i = 0; i < HASH_ROWS; i++)
+        for (struct open *o = r->opens[i]; o; o = o->next)
+            for (struct access *x = o->pe == pe ? o->access : NULL; x; x = x->beside)
+                if (x->kind == ACCESS_READ && x->clock == CLOCK_OPEN && x->first >= first &&
+                    x->end <= end)
+                    x->clock = r->pes[pe].clock;
 }
 
 /* All of a PE leave the table for `all`. */

@@ -56,6 +56,8 @@ bool race_goes_on(struct race *r, uint32_t pe);
 /* The PE has waited for a command, and so for all that it follows; or, RACE_ALL, for each. */
 #define RACE_ALL UINT64_MAX
 bool race_waited(struct race *r, uint32_t pe, uint64_t command);
+/* Of all commands it has waited until they have fetched what they read in [first, end). */
+void race_fetched(struct race *r, uint32_t pe, uint64_t first, uint64_t end);
 /* Its command begins after `maker` has ended, which may not have been waited for. */
 bool race_follows(struct race *r, uint32_t pe, uint64_t command, uint64_t maker);
 

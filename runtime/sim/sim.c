@@ -32,7 +32,7 @@ static bool options_are_known(const kb_options *o)
     bool keeps = o->oplog || o->phase2 || o->values;
 
     return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 &&
-           o->costs_off < 2u * KB_COST_BUFFERS && !(o->no_values && keeps);
+           o->costs_off < 2u * KB_COST_CACHE_MISSES && !(o->no_values && keeps);
 }
 
 uint64_t kb_sim_bytes(const kb_topology *topo)

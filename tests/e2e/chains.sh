@@ -64,6 +64,51 @@ for links in fifo ideal router; do
     done
 done
 
+# The machine's own cache before a component that serves as the memory which is built in does.
+sed 's/model: banks/model: server, hold: own, cache: {size_mb: 0.0078125, line: 64, ways: 2, latency_ns: 4.0, bw_gbs: 512.0}/' \
+    "$work/m.yaml" >"$work/cached.yaml"
+cached()
+{
+    rm -f "$work/stats.csv"
+    call "$any" replay "$work/rows.csv" --machine "$work/cached.yaml" --format csv --quiet --fingerprint "$@"
+    cat "$work/out" "$work/err"
+    # of a component that queues: how busy it is, nothing of waits
+    [ ! -e "$work/stats.csv" ] || grep -v 'hbm_ctrl.slice[0-9],' "$work/stats.csv"
+}
+for kind in "" "--set cube.hbm.overhead_ns=2 --set cube.hbm.latency_ns=3" "--set contention.links=ideal --set cube.hbm.cache.write=through" \
+    "--set addressing.granule=4096 --set cube.hbm.cache.policy=random" "--set cube.hbm.access_bytes=256" "--stats $work/stats.csv"; do
+    # shellcheck disable=SC2086
+    cached $kind >"$work/built_in"
+    for impl in server queued; do
+        for engine in fused hop; do
+            # shellcheck disable=SC2086
+            equal "a cache before $impl${kind:+, $kind}: $engine" "$(cat "$work/built_in")" \
+                "$(cached $kind --engine $engine --set cube.hbm.impl=$impl)"
+        done
+    done
+done
+for impl in server queued; do
+    call "$any" run gemm --machine "$work/cached.yaml" --quiet
+    cp "$work/out" "$work/built_in"
+    call "$any" run gemm --machine "$work/cached.yaml" --quiet --set cube.hbm.impl=$impl
+    [ "$code" -eq 0 ] && cmp "$work/out" "$work/built_in"
+    ok "a cache before $impl: kernels"
+done
+# and one of a state of its own, which all engines ask the same
+cached --set cube.hbm.impl=open_page >"$work/fused"
+equal "a cache before open_page: hop" "$(cat "$work/fused")" "$(cached --engine hop --set cube.hbm.impl=open_page)"
+equal "a cache before open_page: not watched" "$(grep -v fingerprint "$work/fused")" \
+    "$(call "$any" replay "$work/rows.csv" --machine "$work/cached.yaml" --format csv --quiet --set cube.hbm.impl=open_page && cat "$work/out")"
+# one that is wrong, or never done with what a read asks for, is told
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,c0.pe0,c0.slice0,0,%s\n' write 1 >"$work/one.csv"
+call "$any" replay "$work/one.csv" --machine "$work/cached.yaml" --set cube.hbm.cache.write=through --set cube.hbm.impl=wrong
+[ $code -ne 0 ] && says "component 'wrong' of 'cube.hbm.impl' serves transaction 0"
+ok "a cache before one that answers for the past"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,c0.pe0,c0.slice0,0,%s\n' read 192 >"$work/one.csv"
+call "$any" replay "$work/one.csv" --machine "$work/cached.yaml" --set cube.hbm.impl=wrong
+[ $code -ne 0 ] && says "transaction 0 never ends: component 'wrong'"
+ok "a cache before one that never ends"
+
 # A cache: what all engines say.
 for kind in "${kinds[@]}"; do
     prints=

@@ -125,7 +125,7 @@ bad_sets()
     bad_set "set: size laid to the option, not to the file" 'cube.size_mm=[15, 8]' \
         "'cube.sram.pos_mm' [1.5, 9.0] lies outside 'cube.size_mm' [15.0, 8.0]"
     bad_set "set: neither PEs nor slices" cube.pes=0 \
-        "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them"
+        "a cube without PEs and slices is a switch, which needs 'sip.net'"
     bad_set "set: a missing PE that is none" 'missing=[c0.pe8]' \
         "'c0.pe8' in 'missing' matches no PE"
     bad_set "set: a key of a cube twice" 'cubes={c3: {pes: 4, pes: 5}}' "duplicate key 'cube.pes'"
@@ -278,7 +278,7 @@ bad_pairs()
         '--set addressing.granule=1073741824: '"'"'addressing.granule'"'"' 1073741824 is larger than a slice, which has 134217728 bytes' \
         --set addressing.granule=1073741824 --set cube.hbm.size_gb=1 topologies/cube8.yaml
     fails 'sets: addressing.granule=4096 cube.pes=0 cube.hbm.slices=0' 2 \
-        '--set cube.hbm.slices=0: a cube without PEs needs '"'"'cube.hbm.slices'"'"', 1 to 64 of them' \
+        '--set cube.hbm.slices=0: a cube without PEs and slices is a switch, which needs '"'"'sip.net'"'"'' \
         --set addressing.granule=4096 --set cube.pes=0 --set cube.hbm.slices=0 topologies/cube8.yaml
     fails 'sets: cubes={c0.pe1: {pes: 1}, c1: {pes: 2}}' 2 \
         '--set cubes={c0.pe1: {pes: 1}, c1: {pes: 2}}: '"'"'c0.pe1'"'"' in '"'"'cubes'"'"' is no cube: c3, c[4-7], s1.c0 or s*.c*' \

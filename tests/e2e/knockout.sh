@@ -80,6 +80,24 @@ run why load --pattern uniform --rate 0.3 --txns 20000 --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "... but with --quiet"
 
+# -- caches -------------------------------------------------------------------------------------
+
+cat >cached.yaml <<'END'
+kernbench: 3
+name: cached
+sip: {cube_mesh: {w: 2, h: 1}}
+cube: {pes: 4, hbm: {latency_ns: 80.0, cache: {size_mb: 0.25, latency_ns: 10.0}}}
+END
+why_cached() { "$B/kernbench" why gemm --machine cached.yaml --format csv "$@" --quiet; }
+time_of() { "$B/kernbench" run gemm --machine cached.yaml --format csv --quiet "$@" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kernel_ns") c = i } NR == 2 { print $c }'; }
+why_cached >out
+equal "cache_off is the machine without caches" "$(time_of --set cube.hbm.cache.size_mb=0)" "$(of cache_off kernel_ns)"
+[ -n "$(of cache_all kernel_ns)" ]
+ok "and there is a row with all lines there"
+"$SIM" why gemm M=64 N=64 K=64 --format csv --quiet | grep cache >found
+nothing "$(cat found)"
+ok "a machine without caches has no such rows"
+
 # -- the same, whatever -------------------------------------------------------------------------
 
 for format in csv json jsonl md table; do

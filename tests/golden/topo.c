@@ -157,6 +157,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .ipcq_slots = 4,
             .ipcq_slot_bytes = 4096,
             .ipcq_space = 0,
+            .convert = 0,
         },
         .banks = {0},
         .cache = {0},

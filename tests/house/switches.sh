@@ -60,7 +60,7 @@ plant "a group of operations" runtime/data/op.h 's/^    MATH_SOURCE,/    MATH_SO
 asked "both are asked about it" math_run math_wanted -- runtime/phase2/math.c runtime/phase2/reference.c runtime/phase2/reference_math.c
 plant "a type" runtime/include/kernbench.h 's/^    KB_BOOL,/    KB_BOOL,\n    KB_I4,/'
 asked "all are asked that tell types apart" \
-    arithmetic compare dtype_tolerance integers_narrow integers_widen kb_element kb_element_set random_element -- runtime/{data,phase2}/*.c
+    arithmetic compare digits dtype_tolerance integers_narrow integers_widen kb_element kb_element_set random_element -- runtime/{data,phase2}/*.c
 plant "a stage" runtime/data/op.h 's/^    STAGE_STORE,/    STAGE_STORE,\n    STAGE_CACHE,/'
 asked "its box and its record are asked" composite_stage_done set_moved -- runtime/pe/pe_scheduler.c runtime/kernels/service.c
 plant "a type of key" gen/spec.h 's/^    KEY_NET$/    KEY_NET,\n    KEY_TREE/'

@@ -11,7 +11,7 @@ struct judge_access {
     bool write;
     int64_t arrive_fs, drain_fs;
     uint64_t offset, nbytes;
-    uint64_t packet;            /* behind routers */
+    uint64_t packet, from;      /* behind routers; bytes of the transaction before it */
     struct judge_stretch *runs; /* of a tile; else NULL */
     size_t n_runs;
 };

@@ -349,7 +349,7 @@ static struct judge_child ask(struct judge_cache *c, const struct judge_access *
 {
     struct judge_child child = {
         .is_made = list->n > 0,
-        .part = judge_child_part(a->part, 0, write),
+        .part = judge_child_part(a->part, a->packet, write),
         .arrive_fs = at_fs,
     };
     int64_t own_fs, begin_fs = most(at_fs, c->memory_free_fs), held_fs;
@@ -377,7 +377,9 @@ size_t judge_cache_tickets(const struct judge_cache *c)
 bool judge_cache_begin(struct judge_cache *c, const struct judge_access *a, int64_t *begin_fs,
                        int64_t *ready_fs, bool *too_late)
 {
-    int64_t hold_fs = judge_transfer_fs(a->nbytes, c->gbs, too_late), end_fs;
+    int64_t hold_fs = judge_transfer_fs(a->from + a->nbytes, c->gbs, too_late) -
+                      judge_transfer_fs(a->from, c->gbs, too_late),
+            end_fs;
 
     *begin_fs = most(a->arrive_fs, c->free_fs);
     if (!a->write && c->mshrs > 0 && c->n_children >= c->mshrs && judge_cache_misses(c, a)) {
@@ -504,6 +506,29 @@ uint64_t judge_child_part(uint64_t part, uint64_t k, bool write)
     return part + (UINT64_C(1) << 20) * (1 + 2 * k + (write ? 1 : 0));
 }
 
+/* What is missing is one request to idle banks. */
+static int64_t alone_before_banks(struct judge_cache *c, const struct judge_access *a, double gbs,
+                                  bool *too_late)
+{
+    struct judge_looked l = {.found = NULL};
+    struct judge_access child = {.id = a->id};
+    int64_t begin_fs, ready_fs, done_fs;
+
+    if (!judge_cache_begin(c, a, &begin_fs, &ready_fs, too_late))
+        judge_die("the end of a child is not known");
+    judge_cache_look(c, a, &l);
+    done_fs = judge_add_fs(ready_fs, a->drain_fs, too_late);
+    child.runs = l.missing.runs;
+    child.n_runs = l.missing.n;
+    child.drain_fs = judge_transfer_fs(l.missing.asked, gbs, too_late);
+    if (l.missing.n > 0)
+        done_fs = most(
+            done_fs, judge_add_fs(ready_fs, judge_banks_alone_fs(c->t, &c->at, &child), too_late));
+    judge_looked_clear(&l);
+    judge_cache_free(c);
+    return done_fs;
+}
+
 int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end *slice,
                              const struct judge_access *access, double gbs, bool *too_late)
 {
@@ -512,13 +537,15 @@ int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end 
     struct judge_cached out;
 
     alone.arrive_fs = 0;
+    if (judge_has_banks(t, slice))
+        return alone_before_banks(c, &alone, gbs, too_late);
     out = judge_cache_arrive(c, &alone, gbs, too_late);
     judge_cache_free(c);
     return out.done_fs;
 }
 
-void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct judge_use **uses,
-                          size_t *n)
+void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs,
+                          const struct judge_use *asked, struct judge_use **uses, size_t *n)
 {
     struct judge_use *own = &(*uses)[*n - 1];
     struct judge_use behind = {.count = c->turns.n, .bytes = c->turns.bytes};
@@ -526,13 +553,16 @@ void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct ju
 
     memcpy(name, own->name, sizeof name);
     sum_turns(&c->own_turns, end_fs, own);
-    sum_turns(&c->turns, end_fs, &behind);
+    if (!asked)
+        sum_turns(&c->turns, end_fs, &behind);
     own->is_cache = true;
     own->hits = c->hits;
     own->misses = c->misses;
     own->pending = c->pending;
     own->evictions = c->evictions;
     own->written_back = c->written_back;
+    if (asked)
+        behind = *asked;
     if (strlen(name) + sizeof ".cache" > sizeof own->name)
         judge_die("%s is too long", name);
     if (c->at.kind != JUDGE_L2)

@@ -88,9 +88,9 @@ int64_t judge_cache_alone_fs(const struct judge_topo *t, const struct judge_end 
 double judge_slice_gbs(const struct judge_topo *t, const struct judge_end *slice);
 
 /* The last row of a list is the cache's: completes it, and adds the memory's behind it, until
- * `end_fs`. */
-void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs, struct judge_use **uses,
-                          size_t *n);
+ * `end_fs`; `asked` is what was asked of that, NULL: the cache knows. */
+void judge_cache_add_uses(const struct judge_cache *c, int64_t end_fs,
+                          const struct judge_use *asked, struct judge_use **uses, size_t *n);
 
 /* The splitmix64 of a number: how ids of children, and ways at random, are made. */
 uint64_t judge_mix(uint64_t x);

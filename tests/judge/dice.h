@@ -6,7 +6,12 @@
 #include <stdio.h>
 
 /* What slices are: servers, or these. */
-enum slices { SERVERS, BANKS, CACHES };
+enum slices { SERVERS, BANKS, CACHES, CACHED_BANKS };
+
+static inline bool slices_have_banks(enum slices slices)
+{
+    return slices == BANKS || slices == CACHED_BANKS;
+}
 
 struct dice {
     uint64_t state;
@@ -103,4 +108,5 @@ void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
 /* Keys behind others, of servers of edges, of a slice with banks: random.c */
 void judge_print_servers(FILE *out, uint64_t seed);
 void judge_print_banks(FILE *out, struct dice *keys);
+void judge_print_cache(FILE *out, struct dice *keys, bool banked);
 #endif

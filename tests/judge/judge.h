@@ -606,7 +606,8 @@ void judge_random_kernel_caches(FILE *out, uint64_t seed);
 
 /* A small odd machine whose links have routers, and whose channels form no cycle. */
 void judge_random_routers(FILE *out, uint64_t seed);
-void judge_random_router_banks(FILE *out, uint64_t seed); /* whose slices have banks */
+void judge_random_router_banks(FILE *out, uint64_t seed);  /* whose slices have banks */
+void judge_random_router_caches(FILE *out, uint64_t seed); /* whose slices have caches */
 
 /* The same with meshes inside several cubes, and with routes around what is missing or broken:
  * kbgen refuses some of them. */

@@ -34,7 +34,8 @@ struct station {
     int64_t freed_fs;          /* last; a memory may be held when all have ended */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
-    struct judge_l2 *l2;
+    struct judge_l2 *l2; /* or a slice's cache before `banks`, of which it has asked `asked` */
+    struct judge_use asked;
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -63,6 +64,9 @@ struct job {
     size_t n_children;
     const struct judge_l2_child *child; /* owned; it is one, `l2` the station that has made it */
     struct station *l2;
+    uint64_t trunk;             /* of a multicast: the part that it parts from, or NO_JOB; ... */
+    size_t fork;                /* ... behind that step of the trunk, a link */
+    size_t *nodes, n_nodes;     /* owned; of a multicast: of its way */
     uint32_t n_parts, n_left;   /* of the whole; how many of them have not ended */
     uint64_t nbytes;            /* of the part */
     uint64_t packet;            /* that it is of */
@@ -140,6 +144,9 @@ struct pe {
     size_t until;   /* ... this command; ALL; JUDGE_NONE: until all pieces of a send have set out */
     size_t barrier; /* that it is in */
     bool returned;
+    bool over;            /* and all that it has called has ended */
+    int64_t way_fs;       /* of its launch to it */
+    int64_t back_fs;      /* and of its response */
     uint32_t *open;       /* by command: its jobs that have not ended */
     struct start *starts; /* by command */
     struct token *tokens;
@@ -163,8 +170,10 @@ struct sim {
     bool fifo, too_late, failed;
     struct pe *pes; /* by kernel */
     size_t n_pes;
-    size_t *kernel_of; /* by global index of a PE; SIZE_MAX: not launched */
-    struct job *jobs;  /* by id, as run->records */
+    size_t *kernel_of; /* by global index of a PE: the one of the launch that has set out last */
+    bool *sent;        /* by launch */
+    size_t n_launches;
+    struct job *jobs; /* by id, as run->records */
     size_t jobs_room;
     struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
@@ -349,7 +358,21 @@ static void set_out(struct sim *s, uint64_t key)
         go_on(s, key);
     for (uint32_t part = (uint32_t)(key >> PART_BIT);
          part < s->jobs[id].n_parts && job_at(s, key_of(id, part))->packet == packet; part++)
-        go_on(s, key_of(id, part));
+        if (job_at(s, key_of(id, part))->trunk == NO_JOB)
+            go_on(s, key_of(id, part));
+}
+
+/* Part `key` of a multicast has left step `from`, a link: parts that part from it there set out. */
+static void set_out_from(struct sim *s, uint64_t key, size_t from)
+{
+    uint64_t id = id_of(key);
+
+    for (uint32_t part = 1; s->jobs[id].n_nodes && part < s->jobs[id].n_parts; part++) {
+        const struct job *other = job_at(s, key_of(id, part));
+
+        if (other->trunk == key && other->fork == from)
+            go_on(s, key_of(id, part));
+    }
 }
 
 /*
@@ -430,6 +453,7 @@ static void take(struct sim *s, uint64_t key)
     }
     j->now_at++;
     go_on(s, key);
+    set_out_from(s, key, j->now_at - 1);
 }
 
 /* Job `key` has come to a cache: all that becomes of it is known. */
@@ -462,7 +486,7 @@ static void arrive(struct sim *s, uint64_t key)
         come_to_cache(s, key, at);
         return;
     }
-    if (at->l2) {
+    if (at->l2 && !(j->child && j->l2 == at)) {
         at->use.count++;
         at->use.bytes += j->nbytes;
         j->access.arrive_fs = s->now_fs;
@@ -470,8 +494,8 @@ static void arrive(struct sim *s, uint64_t key)
         return;
     }
     if (at->banks) {
-        at->use.count++;
-        at->use.bytes += j->nbytes;
+        at->use.count += !at->l2;
+        at->use.bytes += at->l2 ? 0 : j->nbytes;
         j->access.arrive_fs = s->now_fs;
         judge_banks_arrive(at->banks, &j->access);
         return;
@@ -622,6 +646,7 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
     }
     s->jobs[id] = (struct job){.n_parts = 1,
                                .n_left = 1,
+                               .trunk = NO_JOB,
                                .behind = NO_JOB,
                                .then = NO_JOB,
                                .frees = JUDGE_NONE,
@@ -699,8 +724,16 @@ static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, do
     return add_fs(x->s, llround(overhead_ns * 1e6), fs);
 }
 
-/* docs/kernels.md "Accumulators": cycles over the rate of the operands' type, rounded up. */
-static uint64_t rated(struct plan *x, uint64_t cycles)
+/* Bytes of an element. */
+static uint32_t bytes_of(enum judge_dtype dtype)
+{
+    static const uint32_t bytes[] = {
+        [JUDGE_I8] = 1, [JUDGE_I32] = 4, [JUDGE_F16] = 2, [JUDGE_F32] = 4, [JUDGE_F64] = 8};
+
+    return bytes[dtype];
+}
+
+static double rate_of(struct plan *x, enum judge_dtype dtype)
 {
     static const char *const keys[] = {[JUDGE_I8] = "cube.pe.pe_gemm.rate.i8",
                                        [JUDGE_I32] = "cube.pe.pe_gemm.rate.i32",
@@ -708,7 +741,26 @@ static uint64_t rated(struct plan *x, uint64_t cycles)
                                        [JUDGE_F32] = "cube.pe.pe_gemm.rate.f32",
                                        [JUDGE_F64] = "cube.pe.pe_gemm.rate.f64"};
 
-    return (uint64_t)ceil((double)cycles / number_at(x->s, &x->p->kernel->pe, keys[x->c->in]));
+    return number_at(x->s, &x->p->kernel->pe, keys[dtype]);
+}
+
+/*
+ * docs/kernels.md "Accumulators": cycles over the rate of the operands' type, rounded up. "Operands
+ * of several types": the rate is that of the type of more bits; if both have as many, the lower
+ * one.
+ */
+static uint64_t rated(struct plan *x, uint64_t cycles)
+{
+    double rate = rate_of(x, x->c->in);
+
+    if (x->c->mixed) {
+        double other = rate_of(x, x->c->other);
+
+        if (bytes_of(x->c->other) > bytes_of(x->c->in) ||
+            (bytes_of(x->c->other) == bytes_of(x->c->in) && other < rate))
+            rate = other;
+    }
+    return (uint64_t)ceil((double)cycles / rate);
 }
 
 static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uint32_t k, uint32_t n)
@@ -723,8 +775,9 @@ static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uin
     r->m = m;
     r->k = k;
     r->n = n;
+    cycles = rated(x, cycles) * (x->c->batch ? x->c->batch : 1);
     add_service(x, id, x->p->gemm,
-                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), rated(x, cycles),
+                cycles_fs(x, number_at(x->s, pe, "cube.pe.pe_gemm.overhead_ns"), cycles,
                           number_at(x->s, pe, "cube.pe.pe_gemm.clock_ghz")));
     return id;
 }
@@ -829,6 +882,7 @@ static void done_by_banks(void *arg, const struct judge_access *access, int64_t 
 }
 
 static void make_child(void *arg, struct judge_l2_child *made);
+static void ask_banks(void *arg, struct judge_l2_child *made);
 static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs);
 
 /* The last step of job `key` is an access to banks, or to a cache. */
@@ -842,6 +896,13 @@ static void use_banks(struct sim *s, uint64_t key, bool write, struct judge_piec
 
         if (!at->l2)
             at->l2 = judge_l2_new(s->t, &part->memory, &to_l2);
+    } else if (judge_has_cache(s->t, &part->memory) && judge_has_banks(s->t, &part->memory)) {
+        struct judge_l2_user to_cache = {s, ask_banks, done_by_l2};
+
+        if (!at->l2) {
+            at->l2 = judge_l2_new(s->t, &part->memory, &to_cache);
+            at->banks = judge_banks_new(s->t, &part->memory, true, &user);
+        }
     } else if (judge_has_cache(s->t, &part->memory)) {
         if (!at->cache)
             at->cache = judge_cache_new(s->t, &part->memory);
@@ -925,6 +986,7 @@ static void make_child(void *arg, struct judge_l2_child *made)
     *j = (struct job){.child = child,
                       .l2 = maker->steps[maker->n_steps - 1].at,
                       .then = NO_JOB,
+                      .trunk = NO_JOB,
                       .n_parts = 1,
                       .n_left = 1};
     whole->children = judge_grow(whole->children, whole->n_children + 1, sizeof(struct job *));
@@ -948,13 +1010,49 @@ static void make_child(void *arg, struct judge_l2_child *made)
 static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs)
 {
     struct sim *s = arg;
+    uint64_t key = key_of_number(s, id, part);
 
     (void)begin_fs;
     judge_post(&s->events, (struct judge_event){.fs = done_fs,
                                                 .class = JUDGE_DONE,
                                                 .id = id,
                                                 .part = part,
-                                                .step = job_at(s, key_of(id, part))->n_steps});
+                                                .step = job_at(s, key)->n_steps});
+    will_be_done(s, key, done_fs);
+}
+
+/* A slice's cache asks the banks behind it, at their own station. */
+static void ask_banks(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct job *whole = &s->jobs[made->id], *j = judge_alloc(1, sizeof *j);
+    struct job *maker = job_at(s, key_of_number(s, made->id, made->maker));
+    struct station *at = maker->steps[maker->n_steps - 1].at;
+    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
+    uint64_t key = key_of(made->id, OF_AN_L2 + whole->n_children);
+
+    *child = *made;
+    *j = (struct job){.child = child,
+                      .l2 = at,
+                      .then = NO_JOB,
+                      .nbytes = made->piece.nbytes,
+                      .n_parts = 1,
+                      .n_left = 1};
+    whole->children = judge_grow(whole->children, whole->n_children + 1, sizeof(struct job *));
+    whole->children[whole->n_children++] = j;
+    j->access = (struct judge_access){.id = made->id,
+                                      .part = made->part,
+                                      .write = made->write,
+                                      .offset = made->piece.offset,
+                                      .nbytes = made->piece.nbytes,
+                                      .runs = made->piece.runs,
+                                      .n_runs = made->piece.n_runs};
+    if (!made->write)
+        j->access.drain_fs = judge_transfer_fs(made->asked, maker->gbs, &s->too_late);
+    add_step(s, key, SERVICE, 0, at);
+    at->asked.count++;
+    at->asked.bytes += j->nbytes;
+    post(s, made->depart_fs - s->now_fs, JUDGE_ARRIVAL, key, 0);
 }
 
 /* The memory's service takes the time of an atomic, which both reads and writes there. */
@@ -971,6 +1069,92 @@ static void hold_twice(struct sim *s, uint64_t key, const struct judge_piece *pa
         judge_held_fs(s->t, at, judge_moved_bytes(s->t, part), true, 0, drain_fs, &s->too_late));
 }
 
+/* -- multicasts -- */
+
+static void keep_nodes(struct job *j, const struct judge_route *r)
+{
+    j->nodes = judge_alloc(r->n, sizeof *j->nodes);
+    j->n_nodes = r->n;
+    for (size_t i = 0; i < r->n; i++)
+        j->nodes[i] = r->hops[i].node;
+}
+
+/* How many steps two parts have in common from the PE on, up to the last link of these. Part 0 has
+ * a step more, its channel. */
+static size_t common_steps(const struct job *a, const struct job *b)
+{
+    size_t more = a->steps[0].kind == CHANNEL, n = 0;
+
+    for (size_t i = 0; i + more < a->n_steps && i < b->n_steps; i++) {
+        const struct step *x = &a->steps[i + more], *y = &b->steps[i];
+
+        if (x->kind != y->kind || x->fs != y->fs || x->at != y->at)
+            break;
+        if (x->kind == LINK)
+            n = i + 1;
+    }
+    return n;
+}
+
+/* docs/model.md "Multicasts": each part goes alone from where no part before it goes. */
+static void lay_over(struct sim *s, uint64_t id)
+{
+    for (uint32_t i = 1; i < s->jobs[id].n_parts; i++) {
+        struct job *x = job_at(s, key_of(id, i));
+        size_t most = 0;
+
+        for (uint32_t k = 0; k < i; k++) {
+            const struct job *before = job_at(s, key_of(id, k));
+            size_t n = common_steps(before, x);
+
+            if (n <= most)
+                continue;
+            most = n;
+            x->trunk = key_of(id, k);
+            x->fork = n - 1 + (before->steps[0].kind == CHANNEL);
+        }
+        x->now_at = most;
+    }
+}
+
+/* Do two ways part behind node `i` of both? */
+static bool part_behind(const struct job *a, const struct job *b, size_t i)
+{
+    if (i + 1 >= a->n_nodes || i + 1 >= b->n_nodes)
+        return false;
+    for (size_t k = 0; k <= i; k++)
+        if (a->nodes[k] != b->nodes[k])
+            return false;
+    return a->nodes[i + 1] != b->nodes[i + 1];
+}
+
+/* What it takes to join data of part `x` at node `i` of its way with others. */
+static int64_t join_fs(struct sim *s, uint64_t id, const struct job *x, size_t i)
+{
+    const struct judge_node *node = &s->t->nodes[x->nodes[i]];
+    unsigned sip, cube, row, col;
+    bool parts = false;
+
+    if (!node->is_noc && sscanf(node->name, "sip%u.cube%u.r%uc%u", &sip, &cube, &row, &col) != 4)
+        return 0;
+    if (sscanf(node->name, "sip%u.cube%u.", &sip, &cube) != 2)
+        return 0;
+    for (uint32_t k = 0; k < s->jobs[id].n_parts; k++)
+        parts = parts || part_behind(x, job_at(s, key_of(id, k)), i);
+    return parts ? llround(judge_cube_number(s->t, sip, cube, "cube.noc.reduce_ns") * 1e6) : 0;
+}
+
+/* "cube.noc.reduce_ns for each NoC at which its way forks, for there its data are joined" */
+static void join_data(struct sim *s, uint64_t id)
+{
+    for (uint32_t part = 0; part < s->jobs[id].n_parts; part++) {
+        struct job *x = job_at(s, key_of(id, part));
+
+        for (size_t i = 0; i < x->n_nodes; i++)
+            x->steps[x->n_steps - 1].done_fs += join_fs(s, id, x, i);
+    }
+}
+
 /* The route of one part, and its steps. */
 static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piece *part)
 {
@@ -980,8 +1164,13 @@ static void add_part(struct plan *x, uint64_t key, bool write, struct judge_piec
         judge_course_of(s->t, op, &x->p->kernel->pe, &part->memory, id_of(key), key >> PART_BIT);
     struct judge_route r = {0};
 
+    job_at(s, key)->trunk = NO_JOB;
+    if (s->t->net && x->c->n_targets)
+        course = 0; /* multicasts go the first way */
     if (judge_route_on(s->t, course, op, &x->p->kernel->pe, &part->memory, &r)) {
         add_way(s, key, write, &x->p->kernel->pe, part, &r);
+        if (x->c->n_targets)
+            keep_nodes(job_at(s, key), &r);
         if (x->c->kind == JUDGE_ATOMIC)
             hold_twice(s, key, part, job_at(s, key)->drain_fs);
         judge_route_clear(&r);
@@ -1009,6 +1198,18 @@ struct lines {
     uint64_t n, nbytes, stride;
 };
 
+/* The parts of a multicast: all bytes in each of its memories. */
+static size_t cut_targets(const struct plan *x, struct judge_piece **parts)
+{
+    const struct judge_command *c = x->c;
+
+    *parts = judge_alloc(c->n_targets, sizeof **parts);
+    for (size_t i = 0; i < c->n_targets; i++)
+        (*parts)[i] = (struct judge_piece){
+            .memory = c->targets[i], .offset = c->offsets[i], .nbytes = c->nbytes};
+    return c->n_targets;
+}
+
 static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64_t offset,
                         struct lines lines, struct judge_piece **parts)
 {
@@ -1025,6 +1226,8 @@ static size_t cut_lines(const struct plan *x, const struct judge_end *at, uint64
     struct judge_stretch *runs;
     size_t n;
 
+    if (x->c->n_targets)
+        return cut_targets(x, parts);
     if (joined && !past_l2)
         lines = (struct lines){1, lines.n * lines.nbytes, 0};
     if (joined && past_l2)
@@ -1058,6 +1261,10 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     for (uint32_t part = 0; part < n && !s->failed; part++)
         add_part(x, key_of(id, part), write, &parts[part]);
     judge_free_parts(parts, n);
+    if (x->c->n_targets && !s->failed)
+        lay_over(s, id);
+    if (x->c->n_targets && !s->failed && !write)
+        join_data(s, id);
     return id;
 }
 
@@ -1081,9 +1288,10 @@ static uint64_t epilogue_math(struct plan *x, const struct judge_epilogue *e)
 static void plan_dma(struct plan *x)
 {
     const struct judge_command *c = x->c;
+    uint64_t rows = c->rows ? c->rows : 1;
 
     x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset,
-                       (struct lines){1, c->nbytes, 0});
+                       (struct lines){rows, c->nbytes / rows, c->stride});
     x->p->starts[x->p->at].first = x->op_id;
 }
 
@@ -1202,19 +1410,24 @@ static struct token *new_token(struct pe *p)
     return &p->tokens[p->n_tokens++];
 }
 
+/* Of an element of a composite's operand. */
+static uint64_t element_bytes(const struct judge_command *c, uint32_t operand)
+{
+    return c->mixed ? bytes_of(operand ? c->other : c->in) : c->in_bytes;
+}
+
 /* DMA_READ of an operand's tile, if it has to be read: `row`, `column` is its first element. */
 static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t column,
                       uint64_t width, uint64_t rows, uint64_t columns)
 {
     const struct judge_operand *o = &x->c->operands[operand];
     struct token *token = &x->p->tokens[x->p->n_tokens - 1];
-    uint64_t id;
+    uint64_t id, bytes = element_bytes(x->c, operand);
 
     if (o->where != JUDGE_AT)
         return;
-    id = dma_job(x, JUDGE_DMA_READ, false, &o->at,
-                 o->offset + (row * width + column) * x->c->in_bytes,
-                 (struct lines){rows, columns * x->c->in_bytes, width * x->c->in_bytes});
+    id = dma_job(x, JUDGE_DMA_READ, false, &o->at, o->offset + (row * width + column) * bytes,
+                 (struct lines){rows, columns * bytes, width * bytes});
     x->s->run->records[id].operand = operand;
     token->first[token->n_first++] = id;
 }
@@ -1278,7 +1491,7 @@ static void plan_gemm_token(struct plan *x)
     new_token(x->p);
     read_tile(x, 0, row, inner, c->k, x->m, x->k);
     read_tile(x, 1, inner, column, c->n, x->k, x->n);
-    fetch = fetch_tiles(x, (a + b) * c->in_bytes);
+    fetch = fetch_tiles(x, a * element_bytes(c, 0) + b * element_bytes(c, 1));
     last = gemm_job(x, JUDGE_GEMM_STAGE, x->m, x->k, x->n);
     then(x->s, fetch, last);
     in_order(x, &x->engine, last);
@@ -1751,6 +1964,8 @@ static void has_fetched(struct sim *s, struct pe *p, size_t i)
             start(s, p, u);
 }
 
+static void may_be_over(struct sim *s, struct pe *p);
+
 static void command_ends(struct sim *s, struct pe *p, size_t command)
 {
     struct judge_command_times *times = &p->times->commands[command];
@@ -1772,6 +1987,7 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
         if (p->starts[i].waits_for == 0)
             start(s, p, i);
     }
+    may_be_over(s, p);
 }
 
 /* The command that was called is issued: here its ids are drawn. */
@@ -1873,6 +2089,7 @@ static void go_on_calling(struct sim *s, struct pe *p)
     p->returned = true;
     p->times->return_fs = s->now_fs;
     p->times->return_order = s->order++;
+    may_be_over(s, p);
 }
 
 /* Whether the kernel waits for the command that has just been issued, and until when. */
@@ -2054,7 +2271,8 @@ static bool command_makes_sense(const struct judge_program *p, const struct judg
     switch (c->kind) {
     case JUDGE_LOAD:
     case JUDGE_STORE:
-        return c->nbytes > 0;
+        return c->nbytes > 0 && c->n_targets != 1 && c->n_targets <= JUDGE_MOST_TARGETS &&
+               (!c->rows || c->nbytes % c->rows == 0);
     case JUDGE_DOT:
         return c->nbytes > 0 && c->operand_bytes > 0 && c->m > 0 && c->k > 0 && c->n > 0;
     case JUDGE_MATH:
@@ -2150,50 +2368,142 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
     p->tile_k = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.1");
     p->tile_n = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile.2");
     p->tile_buffers = count_at(s, &k->pe, "cube.pe.pe_scheduler.tile_buffers");
-    if (s->kernel_of[p->index] != SIZE_MAX)
-        return complain(i, 0, "its PE has a kernel already");
-    s->kernel_of[p->index] = i;
+    for (size_t other = 0; other < i; other++)
+        if (s->pes[other].index == p->index && s->pes[other].kernel->launch == k->launch)
+            return complain(i, 0, "its PE has a kernel already");
     judge_launch_route(s->t, &k->pe, &r);
-    p->times->arrive_fs = r.wire_fs + r.overhead_fs;
-    p->times->response_fs = r.response_fs; /* the way back; settle() adds the end */
+    p->way_fs = r.wire_fs + r.overhead_fs;
+    p->back_fs = r.response_fs;
     judge_route_clear(&r);
     return true;
 }
 
-/* A launch starts when the last of its PEs is reached. docs/kernels.md "Launches side by side" */
-static void find_starts(struct sim *s)
+/* -- launches: docs/kernels.md "Launches side by side" */
+
+/* Does launch `l` wait for launch `before` of a smaller number? */
+static bool waits_for_launch(const struct sim *s, size_t l, size_t before)
 {
+    const struct judge_program *program = s->program;
+    const struct judge_launch *launch = &program->launches[l];
+
+    if (!program->n_launches)
+        return false;
+    if (launch->stream == program->launches[before].stream)
+        return true;
+    for (size_t i = 0; i < launch->n_after; i++)
+        if (launch->after[i] == before)
+            return true;
     for (size_t i = 0; i < s->n_pes; i++)
-        for (size_t other = 0; other < s->n_pes; other++)
-            if (s->pes[other].kernel->launch == s->pes[i].kernel->launch &&
-                s->pes[other].times->arrive_fs > s->pes[i].times->start_fs)
-                s->pes[i].times->start_fs = s->pes[other].times->arrive_fs;
+        for (size_t k = 0; k < s->n_pes; k++)
+            if (s->pes[i].kernel->launch == l && s->pes[k].kernel->launch == before &&
+                s->pes[i].index == s->pes[k].index)
+                return true;
+    return false;
+}
+
+/* When the last response of a launch is back; -1: it has not ended. */
+static int64_t response_of(const struct sim *s, size_t l)
+{
+    int64_t fs = 0;
+
+    for (size_t i = 0; i < s->n_pes; i++) {
+        const struct pe *p = &s->pes[i];
+
+        if (p->kernel->launch != l)
+            continue;
+        if (!p->over)
+            return -1;
+        fs = p->times->response_fs > fs ? p->times->response_fs : fs;
+    }
+    return fs;
+}
+
+/* When launch `l` sets out; -1: it waits for one that has not ended. */
+static int64_t sets_out_at(const struct sim *s, size_t l)
+{
+    int64_t fs = 0;
+
+    for (size_t before = 0; before < l; before++) {
+        int64_t back = response_of(s, before);
+
+        if (!waits_for_launch(s, l, before))
+            continue;
+        if (back < 0)
+            return -1;
+        fs = back > fs ? back : fs;
+    }
+    return fs;
+}
+
+/* Launch `l` sets out at `fs`: its kernels start when the last of its PEs is reached, and pay. */
+static void send_launch(struct sim *s, size_t l, int64_t fs)
+{
+    int64_t way_fs = 0, pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
+
+    s->sent[l] = true;
     for (size_t i = 0; i < s->n_pes; i++)
-        if (i == 0 || s->pes[i].times->start_fs < s->run->start_fs)
-            s->run->start_fs = s->pes[i].times->start_fs;
+        if (s->pes[i].kernel->launch == l && s->pes[i].way_fs > way_fs)
+            way_fs = s->pes[i].way_fs;
+    for (size_t i = 0; i < s->n_pes; i++) {
+        struct pe *p = &s->pes[i];
+
+        if (p->kernel->launch != l)
+            continue;
+        s->kernel_of[p->index] = i;
+        p->times->launch_fs = fs;
+        p->times->arrive_fs = add_fs(s, fs, p->way_fs);
+        p->times->start_fs = add_fs(s, fs, way_fs);
+        judge_post(&s->events, (struct judge_event){.fs = add_fs(s, p->times->start_fs, pays),
+                                                    .class = JUDGE_START,
+                                                    .id = p->index});
+    }
+}
+
+static void send_launches(struct sim *s)
+{
+    for (size_t l = 0; l < s->n_launches; l++) {
+        int64_t fs = s->sent[l] ? -1 : sets_out_at(s, l);
+
+        if (fs >= 0)
+            send_launch(s, l, fs);
+    }
+}
+
+/* A kernel has returned, or a command of it has ended: if it was the last, launches may set out. */
+static void may_be_over(struct sim *s, struct pe *p)
+{
+    if (!p->returned || p->over || !all_have_ended(p))
+        return;
+    p->over = true;
+    p->times->end_fs = s->now_fs;
+    p->times->response_fs = add_fs(s, s->now_fs, p->back_fs);
+    send_launches(s);
 }
 
 static bool launch_all(struct sim *s, const struct judge_program *program)
 {
-    size_t all = s->t->n_pes;
-    int64_t pays; /* docs/model.md "Costs of software" */
     bool ok = true;
 
     s->pes = judge_alloc(program->n, sizeof *s->pes);
     s->n_pes = program->n;
-    s->kernel_of = judge_alloc(all, sizeof *s->kernel_of);
-    for (size_t i = 0; i < all; i++)
-        s->kernel_of[i] = SIZE_MAX;
-    for (size_t i = 0; i < program->n; i++)
+    s->kernel_of = judge_alloc(s->t->n_pes, sizeof *s->kernel_of);
+    for (size_t i = 0; i < program->n; i++) {
         ok = launch(s, &program->kernels[i], i) && ok;
+        if (program->kernels[i].launch >= s->n_launches)
+            s->n_launches = program->kernels[i].launch + 1;
+    }
+    if (program->n_launches && program->n_launches != s->n_launches)
+        ok = complain(0, 0, "its launch is not among those of the program");
+    s->sent = judge_alloc(s->n_launches, sizeof *s->sent);
     if (!ok)
         return false;
-    find_starts(s);
+    send_launches(s);
+    for (size_t i = 0; i < s->n_pes; i++)
+        if (s->sent[s->pes[i].kernel->launch] &&
+            (!s->run->start_fs || s->pes[i].times->start_fs < s->run->start_fs))
+            s->run->start_fs = s->pes[i].times->start_fs;
     s->now_fs = s->run->start_fs;
-    pays = llround(judge_number(s->t, "software.launch_ns") * 1e6);
-    for (size_t i = 0; i < program->n; i++)
-        post(s, s->pes[i].times->start_fs - s->now_fs + pays, JUDGE_START, s->pes[i].index, 0);
-    return ok;
+    return true;
 }
 
 /* Only a message that never comes, or a barrier, deadlocks a kernel. */
@@ -2211,18 +2521,15 @@ static void settle(struct sim *s, struct pe *p)
     struct judge_kernel_times *times = p->times;
     size_t called = p->returned ? p->kernel->n : p->at + 1;
 
-    times->end_fs = times->return_fs;
-    for (size_t i = 0; i < called; i++) {
+    if (!s->sent[p->kernel->launch]) /* another one has never ended */
+        return;
+    for (size_t i = 0; i < called; i++)
         if (!only_waits(&p->kernel->commands[i]) && !has_ended(p, i))
             has_stopped(s, p, i);
-        if (times->commands[i].end_fs > times->end_fs)
-            times->end_fs = times->commands[i].end_fs;
-    }
     if (s->failed)
         return;
-    if (!p->returned)
-        judge_die("kernel %llu never returns", (unsigned long long)p->index);
-    times->response_fs = add_fs(s, times->end_fs, times->response_fs);
+    if (!p->over)
+        judge_die("kernel %llu is never over", (unsigned long long)p->index);
     if (times->response_fs > s->run->total_fs)
         s->run->total_fs = times->response_fs;
     if (times->end_fs - s->run->start_fs > s->run->kernel_fs)
@@ -2243,19 +2550,20 @@ static void collect(struct sim *s)
             if (at->freed_fs > run->total_fs)
                 run->uses[run->n_uses - 1].busy_fs -= at->freed_fs - run->total_fs;
             name_station(s, at, run->uses[run->n_uses - 1].name);
-            if (at->banks)
-                judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
             if (at->cache)
-                judge_cache_add_uses(at->cache, run->total_fs, &run->uses, &run->n_uses);
+                judge_cache_add_uses(at->cache, run->total_fs, NULL, &run->uses, &run->n_uses);
             if (at->l2)
-                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs, &run->uses,
-                                     &run->n_uses);
+                judge_cache_add_uses(judge_l2_cache(at->l2), run->total_fs,
+                                     at->banks ? &at->asked : NULL, &run->uses, &run->n_uses);
+            if (at->banks && (!at->l2 || at->asked.count))
+                judge_banks_add_uses(at->banks, &run->uses, &run->n_uses);
         }
 }
 
 static void free_job(struct job *job)
 {
     free(job->steps);
+    free(job->nodes);
     free(job->access.runs);
 }
 
@@ -2293,6 +2601,7 @@ static void tear_down(struct sim *s)
     free(s->jobs);
     free(s->pes);
     free(s->kernel_of);
+    free(s->sent);
     for (enum where w = READS; w < N_WHERE; w++) {
         for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++) {
             if (s->stations[w][i]) {

@@ -92,32 +92,48 @@ struct judge_epilogue {
     size_t from; /* hint, as judge_operand's */
 };
 
-enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
+enum {
+    JUDGE_MOST_OPERANDS = 3,
+    JUDGE_MOST_EPILOGUES = 4,
+    JUDGE_TAGS = 16,
+    JUDGE_MOST_TARGETS = 6,
+    JUDGE_MOST_AFTER = 4
+};
 enum { JUDGE_MOST_STEPS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;       /* hint, of math: neg add mul exp div fma softmax sum full topk
-                             cumsum sort random take, of k rows of [M,N] by the second operand;
-                             fused, of [M,N] and, if there is a second operand, [M,1] */
-    enum judge_dtype in;  /* of operands: of a product it has the rate; hint: of what a load or a
-                             store moves; of a send or a recv it says where pieces are cut; of an
-                             atomic its wrap */
-    enum judge_dtype out; /* hint: of the result; of the first acc_dot, of the accumulator */
-    bool async;           /* load, store, recv: returns at issue; a composite always does */
-    bool overlaps;        /* under tl_async(true): then `from` is no hint, but what it waits for */
-    struct judge_end at;  /* load: source; store: destination; a composite: output; atomic: its
-                             slice or SRAM; send, recv: the other PE */
-    uint64_t offset;      /* in that memory */
-    uint64_t nbytes;      /* load, store, atomic: of the transaction; dot, math: of the result;
-                             send, recv: of all pieces together */
+    const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full topk
+                               cumsum sort random take, of k rows of [M,N] by the second operand;
+                               fused, of [M,N] and, if there is a second operand, [M,1] */
+    enum judge_dtype in;    /* of operands: of a product it has the rate; hint: of what a load or a
+                               store moves; of a send or a recv it says where pieces are cut; of an
+                               atomic its wrap */
+    bool mixed;             /* a product whose second operand is of another type, ... */
+    enum judge_dtype other; /* ... this one */
+    uint32_t batch;         /* dot: so many products [M,K] x [K,N] in one command; 0: one */
+    bool one_b;             /* hint: all by the same second operand */
+    enum judge_dtype out;   /* hint: of the result; of the first acc_dot, of the accumulator */
+    bool async;             /* load, store, recv: returns at issue; a composite always does */
+    bool overlaps;       /* under tl_async(true): then `from` is no hint, but what it waits for */
+    struct judge_end at; /* load: source; store: destination; a composite: output; atomic: its
+                            slice or SRAM; send, recv: the other PE */
+    uint64_t offset;     /* in that memory */
+    uint32_t rows;       /* load, store: of so many rows, `stride` bytes apart; 0: it is none */
+    uint64_t stride;
+    bool listed;      /* hint: as a list of pieces */
+    size_t n_targets; /* load, store: a multicast, of these memories; 0: it is none */
+    struct judge_end targets[JUDGE_MOST_TARGETS]; /* `at` and `offset` are those of the first */
+    uint64_t offsets[JUDGE_MOST_TARGETS];
+    uint64_t nbytes;        /* load, store, atomic: of the transaction; dot, math: of the result;
+                               send, recv: of all pieces together */
     uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored; value,
                                update: what is fetched of its operand */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
                                the rows of higher ranks are multiplied out and [N] is [1,N].
                                Hint, of math: the operands' shape [M,N]; no hint of a topk */
-    uint32_t in_bytes;      /* composites: of an element of the operands */
+    uint32_t in_bytes;      /* composites: of an element of the operands, if not mixed */
     uint32_t out_bytes;     /* composites: of an element of the output */
     enum judge_class_of_math class;
     size_t n_operands; /* composites; composite_gemm: 2. Hint for dot and math: `from` */
@@ -138,7 +154,7 @@ struct judge_command {
 /* The kernel of one PE. */
 struct judge_kernel {
     struct judge_end pe;
-    size_t launch; /* 0..; launches set out together, at 0, each in a stream of its own */
+    size_t launch; /* 0.. */
     struct judge_command *commands;
     size_t n, room;
 };
@@ -149,12 +165,21 @@ struct judge_group {
     size_t n;
 };
 
-/* All zero is an empty one. */
+/* What a launch waits for: the one before it in its stream, those in `after`, and all before it on
+ * its PEs. */
+struct judge_launch {
+    size_t stream, after[JUDGE_MOST_AFTER], n_after;
+};
+
+/* All zero is an empty one. Without `launches` each is in a stream of its own, and waits for none.
+ */
 struct judge_program {
     struct judge_kernel *kernels;
     size_t n, room;
     struct judge_group *groups;
     size_t n_groups, groups_room;
+    struct judge_launch *launches;
+    size_t n_launches;
 };
 
 /* Adds a PE that does nothing yet, and returns its index; adds all PEs, in global order. */
@@ -166,6 +191,9 @@ size_t judge_add_command(struct judge_program *p, size_t kernel, const struct ju
 
 /* Copies a list of PEs, each of them once; returns the group's index. */
 size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, size_t n);
+
+/* The next launch, in order of their numbers: a program with one has all of them. */
+void judge_add_launch(struct judge_program *p, const struct judge_launch *launch);
 
 void judge_program_clear(struct judge_program *p);
 
@@ -244,6 +272,7 @@ struct judge_command_times {
 
 struct judge_kernel_times {
     int64_t arrive_fs;                    /* its launch, at pe_cpu */
+    int64_t launch_fs;                    /* its launch sets out */
     int64_t start_fs;                     /* it, and all others of its launch */
     int64_t return_fs;                    /* from the kernel */
     uint64_t return_order;                /* as in records */

@@ -1,4 +1,5 @@
-/* l2.c -- the cache of a cube: a list of what waits, looked through for each child. */
+/* l2.c -- a cache whose children end later, the cache of a cube or that of a slice before banks: a
+ * list of what waits, looked through for each child. */
 #include "l2.h"
 
 #include <math.h>
@@ -43,7 +44,9 @@ struct judge_l2 *judge_l2_new(const struct judge_topo *t, const struct judge_end
     struct judge_l2 *l2 = judge_alloc(1, sizeof *l2);
 
     l2->t = t;
-    l2->at = (struct judge_end){.kind = JUDGE_L2, .sip = at->sip, .cube = at->cube};
+    l2->at = *at;
+    if (at->kind != JUDGE_SLICE)
+        l2->at = (struct judge_end){.kind = JUDGE_L2, .sip = at->sip, .cube = at->cube};
     l2->user = *user;
     l2->cache = judge_cache_new(t, &l2->at);
     return l2;
@@ -171,13 +174,23 @@ static size_t slice_in(struct by_slice *all, const struct judge_end *memory, uin
 }
 
 /* Bytes of one stretch; returns the slice of the first of them, SIZE_MAX: there is none. */
-static size_t add_stretch(const struct judge_topo *t, struct by_slice *all, struct judge_stretch of,
+static size_t add_stretch(const struct judge_l2 *l2, struct by_slice *all, struct judge_stretch of,
                           uint64_t wanted)
 {
+    const struct judge_topo *t = l2->t;
     size_t first = SIZE_MAX;
     uint64_t left, offset;
     struct judge_end memory;
 
+    if (l2->at.kind == JUDGE_SLICE) {
+        struct judge_piece *piece = (slice_in(all, &l2->at, of.at, of.at), &all->pieces[0]);
+
+        piece->runs = judge_grow(piece->runs, piece->n_runs + 1, sizeof *piece->runs);
+        piece->runs[piece->n_runs++] = of;
+        piece->nbytes += of.nbytes;
+        all->wanted[0] += wanted;
+        return 0;
+    }
     while (of.nbytes > 0 && judge_memory_at(t, of.at, &memory, &offset)) {
         size_t i;
 
@@ -245,7 +258,7 @@ static void close(struct judge_l2 *l2, struct open *o, bool *too_late)
 {
     int64_t done_fs = o->done_fs;
 
-    if (o->first_fs < INT64_MAX)
+    if (o->first_fs < INT64_MAX && l2->at.kind == JUDGE_L2)
         done_fs =
             most(done_fs,
                  judge_add_fs(o->first_fs,
@@ -275,7 +288,7 @@ static bool look(struct judge_l2 *l2, const struct judge_access *a, bool *too_la
     o.done_fs = judge_add_fs(o.ready_fs, a->drain_fs, too_late);
     o.asked = l.missing.asked;
     for (size_t i = 0; i < l.missing.n; i++) {
-        size_t at = add_stretch(l2->t, &reads, l.missing.runs[i], l.missing.wanted[i]);
+        size_t at = add_stretch(l2, &reads, l.missing.runs[i], l.missing.wanted[i]);
 
         for (size_t k = 0; k < reads.n; k++)
             if (reads.numbers[k] == 0) {
@@ -285,7 +298,7 @@ static bool look(struct judge_l2 *l2, const struct judge_access *a, bool *too_la
         judge_cache_reads_for(l2->cache, ++ticket, reads.numbers[at]);
     }
     for (size_t i = 0; i < l.back.n; i++)
-        add_stretch(l2->t, &writes, l.back.runs[i], 0);
+        add_stretch(l2, &writes, l.back.runs[i], 0);
     for (size_t i = 0; i < l.n_found; i++) {
         int64_t end_fs = judge_cache_child_end(l2->cache, l.found[i]);
 
@@ -394,11 +407,11 @@ static void child_alone(void *arg, struct judge_l2_child *child)
     gbs = r.bottleneck_gbs < gbs ? r.bottleneck_gbs : gbs;
     drain_fs = access.drain_fs = judge_child_drain_fs(a->t, &a->at, child, gbs, a->too_late);
     end_fs = judge_add_fs(end_fs, r.wire_fs + r.overhead_fs, a->too_late);
-    if (judge_has_banks(a->t, m))
-        end_fs += judge_banks_alone_fs(a->t, m, &access) - r.hops[r.n - 1].overhead_fs;
-    else if (judge_has_cache(a->t, m))
+    if (judge_has_cache(a->t, m))
         end_fs +=
             judge_cache_alone_fs(a->t, m, &access, gbs, a->too_late) - r.hops[r.n - 1].overhead_fs;
+    else if (judge_has_banks(a->t, m))
+        end_fs += judge_banks_alone_fs(a->t, m, &access) - r.hops[r.n - 1].overhead_fs;
     else
         end_fs += drain_fs;
     if (end_fs - drain_fs < a->first_fs)

@@ -1,9 +1,11 @@
-/* l2.h -- the cache of a cube, between its PEs and all slices, by docs/model.md "An L2". */
+/* l2.h -- the cache of a cube, between its PEs and all slices, by docs/model.md "An L2"; and that
+ * of a slice before banks, which waits for its children as well. */
 #ifndef JUDGE_L2_FILE_H
 #define JUDGE_L2_FILE_H
 #include "cache.h"
 
-/* What an L2 asks of a slice: it sets out at `depart_fs`. */
+/* What an L2 asks of a slice: it sets out at `depart_fs`. What a slice's cache asks is there then.
+ */
 struct judge_l2_child {
     uint64_t id, part; /* its own; `maker` is the part that it is of */
     uint64_t maker;
@@ -23,7 +25,7 @@ struct judge_l2_user {
 
 struct judge_l2;
 
-/* Give it back with judge_l2_free(). */
+/* `at` is a slice, or in the cube of the L2. Give it back with judge_l2_free(). */
 struct judge_l2 *judge_l2_new(const struct judge_topo *t, const struct judge_end *at,
                               const struct judge_l2_user *user);
 void judge_l2_free(struct judge_l2 *l2);

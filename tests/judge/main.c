@@ -174,6 +174,7 @@ static int topo(const char *seed, const char *kind)
                  {"kernel_l2", judge_random_kernel_l2},
                  {"routers", judge_random_routers},
                  {"router_banks", judge_random_router_banks},
+                 {"router_caches", judge_random_router_caches},
                  {"detours", judge_random_detours},
                  {"router_nets", judge_random_router_nets}};
 

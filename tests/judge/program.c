@@ -79,8 +79,15 @@ size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, siz
     return p->n_groups++;
 }
 
+void judge_add_launch(struct judge_program *p, const struct judge_launch *launch)
+{
+    p->launches = judge_grow(p->launches, p->n_launches + 1, sizeof *p->launches);
+    p->launches[p->n_launches++] = *launch;
+}
+
 void judge_program_clear(struct judge_program *p)
 {
+    free(p->launches);
     for (size_t i = 0; i < p->n; i++)
         free(p->kernels[i].commands);
     for (size_t i = 0; i < p->n_groups; i++)
@@ -132,9 +139,9 @@ static void print_composite(FILE *out, const struct judge_command *c)
     fprintf(out, "composite %s %" PRIu32 "x", gemm ? "gemm" : c->op ? c->op : "math", c->m);
     if (gemm)
         fprintf(out, "%" PRIu32 "x", c->k);
-    fprintf(out, "%" PRIu32 " of %" PRIu32 " and %" PRIu32 " B, %s to %s%s:", c->n, c->in_bytes,
-            c->out_bytes, dtypes[c->in], dtypes[c->out],
-            c->class == JUDGE_SPECIAL ? " (special)" : "");
+    fprintf(out, "%" PRIu32 " of %" PRIu32 " and %" PRIu32 " B, %s%s%s to %s%s:", c->n, c->in_bytes,
+            c->out_bytes, dtypes[c->in], c->mixed ? " by " : "", c->mixed ? dtypes[c->other] : "",
+            dtypes[c->out], c->class == JUDGE_SPECIAL ? " (special)" : "");
     print_operands(out, c);
     fputs(" ->", out);
     print_place(out, &c->at, c->offset);
@@ -152,8 +159,11 @@ static void print_compute(FILE *out, const struct judge_command *c)
         fprintf(out, "dot %" PRIu32 "x%" PRIu32 "x%" PRIu32, c->m, c->k, c->n);
     else
         fprintf(out, "math %s%s of %" PRIu64, c->op ? c->op : "", classes[c->class], c->elements);
-    fprintf(out, ", %" PRIu64 " B to %" PRIu64 " B, %s to %s:", c->operand_bytes, c->nbytes,
-            dtypes[c->in], dtypes[c->out]);
+    if (c->batch)
+        fprintf(out, ", %" PRIu32 " of them", c->batch);
+    fprintf(out, ", %" PRIu64 " B to %" PRIu64 " B, %s%s%s to %s:", c->operand_bytes, c->nbytes,
+            dtypes[c->in], c->mixed ? " by " : "", c->mixed ? dtypes[c->other] : "",
+            dtypes[c->out]);
     print_operands(out, c);
 }
 
@@ -166,7 +176,8 @@ static void print_acc(FILE *out, const struct judge_command *c)
             kinds[c->kind - JUDGE_ACC_DOT]);
     if (c->kind == JUDGE_ACC_DOT)
         fprintf(out, " over %" PRIu32, c->k);
-    fprintf(out, ", %" PRIu64 " B, %s to %s:", c->operand_bytes, dtypes[c->in], dtypes[c->out]);
+    fprintf(out, ", %" PRIu64 " B, %s%s%s to %s:", c->operand_bytes, dtypes[c->in],
+            c->mixed ? " by " : "", c->mixed ? dtypes[c->other] : "", dtypes[c->out]);
     print_operands(out, c);
     for (size_t i = 0; i < c->n_epilogues; i++)
         print_epilogue(out, &c->epilogues[i]);
@@ -210,6 +221,11 @@ static void print_command(FILE *out, const struct judge_program *p, const struct
         if (c->kind == JUDGE_STORE)
             fprintf(out, " #%zu ->", c->from);
         print_place(out, &c->at, c->offset);
+        for (size_t i = 1; i < c->n_targets; i++)
+            print_place(out, &c->targets[i], c->offsets[i]);
+        if (c->rows)
+            fprintf(out, ", %" PRIu32 " %s %" PRIu64 " apart", c->rows,
+                    c->listed ? "pieces" : "rows", c->stride);
         break;
     case JUDGE_DOT:
     case JUDGE_MATH:

@@ -161,6 +161,8 @@ static void print_pe(FILE *out, struct dice *rng, uint64_t seed)
     fprintf(out, ", scan_cycles: %" PRIu64 ", random_cycles: %" PRIu64 "}\n", 1 + seed % 5,
             1 + seed % 7);
     print_ipcq(out, rng);
+    if (seed % 5 == 2)
+        fputs("    pe_fetch_store: {convert: true}\n", out);
 }
 
 /* How many PEs and slices a cube has; 0 slices: as many as PEs. */
@@ -307,12 +309,13 @@ void judge_print_banks(FILE *out, struct dice *keys)
 }
 
 /* A small cache, which forgets soon. */
-static void print_cache(FILE *out, struct dice *keys)
+void judge_print_cache(FILE *out, struct dice *keys, bool banked)
 {
     static const char *const latency[] = {"20", "0.0000005", "0", "4.75"};
     uint32_t line = 32u << below(keys, 5), ways = 1 + below(keys, 6), sets = 1 + below(keys, 5);
 
-    fprintf(out, ", hold: own, cache: {line: %" PRIu32 ", ways: %" PRIu32, line, ways);
+    fputs(banked ? "" : ", hold: own", out);
+    fprintf(out, ", cache: {line: %" PRIu32 ", ways: %" PRIu32, line, ways);
     fprintf(out, ", size_mb: %.12g",
             (double)(line * (ways * sets + below(keys, ways))) / 1048576.0);
     if (chance(keys, 60))
@@ -320,7 +323,7 @@ static void print_cache(FILE *out, struct dice *keys)
     fprintf(out, ", latency_ns: %s", keys->no_delays ? "0" : latency[below(keys, COUNT(latency))]);
     fprintf(out, ", policy: %s", chance(keys, 40) ? "random" : "lru");
     fprintf(out, ", write: %s", chance(keys, 30) ? "through" : "back");
-    fprintf(out, ", mshrs: %" PRIu32 "}", chance(keys, 60) ? 0 : 1 + below(keys, 4));
+    fprintf(out, ", mshrs: %" PRIu32 "}", banked || chance(keys, 60) ? 0 : 1 + below(keys, 4));
 }
 
 /* An L2 as small. Its lines are no longer than any granule. */
@@ -396,15 +399,15 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
     fprintf(out, ", size_gb: %" PRIu32, size_gb);
-    if (rng->slices == BANKS)
+    if (slices_have_banks(rng->slices))
         judge_print_banks(out, keys);
-    if (rng->slices == CACHES)
-        print_cache(out, keys);
+    if (rng->slices == CACHES || rng->slices == CACHED_BANKS)
+        judge_print_cache(out, keys, rng->slices == CACHED_BANKS);
     if (rng->slices == SERVERS)
         print_memory(out, keys);
     if (rng->slices == SERVERS && seed % 4 == 1)
         fputs(", atomic: read_write", out);
-    if (rng->slices != BANKS)
+    if (!slices_have_banks(rng->slices))
         fputs(any_access(seed), out);
     judge_print_servers(out, seed);
     if (shape.slices)
@@ -816,17 +819,23 @@ void judge_random_banks(FILE *out, uint64_t seed)
         print_shape(out, seed, false, false, BANKS, false);
 }
 
+/* A third of them stand before banks. */
+static enum slices with_caches(uint64_t seed)
+{
+    return seed % 3 ? CACHES : CACHED_BANKS;
+}
+
 void judge_random_caches(FILE *out, uint64_t seed)
 {
     if (seed % 2)
-        print_topo(out, seed, false, CACHES, false);
+        print_topo(out, seed, false, with_caches(seed), false);
     else
-        print_shape(out, seed, false, false, CACHES, false);
+        print_shape(out, seed, false, false, with_caches(seed), false);
 }
 
 void judge_random_kernel_caches(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, CACHES, false);
+    print_topo(out, seed, true, seed % 2 ? CACHES : CACHED_BANKS, false);
 }
 
 static void print_net(FILE *out, uint64_t seed, bool l2);
@@ -853,7 +862,7 @@ static void print_connected(FILE *out, uint64_t seed, enum slices slices)
 /* Machines whose cubes have an L2, before slices of any kind. */
 void judge_random_l2(FILE *out, uint64_t seed)
 {
-    enum slices slices = seed % 4 == 1 ? BANKS : seed % 4 == 2 ? CACHES : SERVERS;
+    enum slices slices = seed % 4 == 1 ? BANKS : seed % 4 == 2 ? with_caches(seed) : SERVERS;
 
     if (seed % 5 == 0)
         print_net(out, seed, true);
@@ -865,7 +874,7 @@ void judge_random_l2(FILE *out, uint64_t seed)
 
 void judge_random_kernel_l2(FILE *out, uint64_t seed)
 {
-    print_topo(out, seed, true, seed % 3 ? SERVERS : CACHES, true);
+    print_topo(out, seed, true, seed % 3 ? SERVERS : seed % 2 ? CACHES : CACHED_BANKS, true);
 }
 
 /* A machine with a net. */

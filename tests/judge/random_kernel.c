@@ -1,5 +1,7 @@
 /* random_kernel.c -- kernels at random, such as could be written for the product too. */
 #include "dice.h"
+#include "banks.h"
+#include "cache.h"
 #include "kernel.h"
 
 #include <stdlib.h>
@@ -36,7 +38,9 @@ struct stored {
 struct open_acc {
     size_t number;
     uint32_t m, n;
-    enum judge_dtype in, dtype; /* of the last product's operands; its own */
+    enum judge_dtype in, dtype; /* of its products' operands; its own */
+    bool mixed;
+    enum judge_dtype other;
 };
 
 enum { MOST_ACCS = 7 }; /* of a kernel, all of which have room at once */
@@ -209,6 +213,76 @@ static bool find_stored(struct maker *m, uint64_t nbytes, struct judge_command *
     return true;
 }
 
+/* It becomes one of rows, or of pieces, of the slice in which it is; `room`: where it may begin. */
+static void may_cut(struct maker *m, struct judge_command *c, uint64_t room)
+{
+    uint64_t elements = c->nbytes / dtype_bytes[c->in], span;
+    uint32_t rows = 2 + below(m->rng, 7);
+
+    while (elements % rows)
+        rows--;
+    if (rows < 2 || !chance(m->rng, 30))
+        return;
+    c->stride = (c->nbytes / rows + ALIGN - 1) / ALIGN * ALIGN + ALIGN * below(m->rng, 3);
+    span = (rows - 1) * c->stride + c->nbytes / rows;
+    if (span > JUDGE_WINDOW - room)
+        return;
+    c->rows = rows;
+    c->listed = chance(m->rng, 50);
+    c->async = c->async && !c->listed;
+    c->offset = room + below(m->rng, (JUDGE_WINDOW - room - span) / ALIGN + 1) * (uint64_t)ALIGN;
+}
+
+static bool is_target(const struct judge_command *c, const struct judge_end *end)
+{
+    for (size_t i = 0; i < c->n_targets; i++)
+        if (c->targets[i].sip == end->sip && c->targets[i].cube == end->cube &&
+            c->targets[i].unit == end->unit)
+            return true;
+    return false;
+}
+
+/* Do data that join take time to do so, and may memories choose what they serve? */
+static bool cannot_join(const struct judge_topo *t)
+{
+    bool late = false, choose = false;
+
+    for (size_t i = 0; i < t->n_pes; i++) {
+        struct judge_end home = judge_home_slice(t, &t->pes[i]);
+
+        late =
+            late || judge_cube_number(t, t->pes[i].sip, t->pes[i].cube, "cube.noc.reduce_ns") > 0;
+        choose = choose || judge_has_banks(t, &home) || judge_has_cache(t, &home);
+    }
+    return late && choose;
+}
+
+/* It becomes a multicast, to slices. */
+static void may_spread(struct maker *m, struct judge_command *c, uint64_t room)
+{
+    size_t want = 2 + below(m->rng, JUDGE_MOST_TARGETS - 1);
+
+    if (c->rows || c->at.kind != JUDGE_SLICE || m->t->is_router ||
+        judge_count(m->t, "addressing.granule") > 0 ||
+        (c->kind == JUDGE_LOAD && cannot_join(m->t)) || !chance(m->rng, 20))
+        return;
+    c->targets[0] = c->at;
+    c->offsets[0] = c->offset;
+    c->n_targets = 1;
+    for (int tries = 0; tries < 20 && c->n_targets < want; tries++) {
+        struct judge_end end = any_end(m->t, m->rng, JUDGE_SLICE);
+
+        if (is_target(c, &end))
+            continue;
+        c->targets[c->n_targets] = end;
+        c->offsets[c->n_targets++] =
+            room + below(m->rng, (JUDGE_WINDOW - room - c->nbytes) / ALIGN + 1) * (uint64_t)ALIGN;
+    }
+    if (c->n_targets < 2)
+        c->n_targets = 0;
+    c->async = c->async && !c->n_targets;
+}
+
 static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t elements)
 {
     struct judge_command c = {.kind = JUDGE_LOAD, .in = dtype, .out = dtype};
@@ -219,6 +293,8 @@ static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t element
     if (!chance(m->rng, 30) || !find_stored(m, c.nbytes, &c)) {
         c.at = any_slice(m);
         c.offset = any_offset(m, c.nbytes);
+        may_cut(m, &c, 0);
+        may_spread(m, &c, 0);
     }
     i = add(m, &c);
     add_tensor(m, i, dtype, elements);
@@ -236,7 +312,7 @@ static void add_load_again(struct maker *m)
     if (i > 0) {
         struct judge_command c = k->commands[i - 1];
 
-        c.async = chance(m->rng, m->mix->async_per_cent);
+        c.async = !c.listed && !c.n_targets && chance(m->rng, m->mix->async_per_cent);
         add_tensor(m, add(m, &c), c.in, c.nbytes / dtype_bytes[c.in]);
     }
 }
@@ -291,6 +367,42 @@ static enum judge_dtype any_float(struct maker *m)
     return some[below(m->rng, COUNT(some))];
 }
 
+static bool converts(const struct maker *m)
+{
+    const struct judge_end *pe = pe_of(m);
+
+    return strcmp(judge_cube_text(m->t, pe->sip, pe->cube, "cube.pe.pe_fetch_store.convert"),
+                  "true") == 0;
+}
+
+/* Floats before integers, then that of more bytes, then the first. */
+static enum judge_dtype wider(enum judge_dtype a, enum judge_dtype b)
+{
+    if ((a >= JUDGE_F16) != (b >= JUDGE_F16))
+        return a >= JUDGE_F16 ? a : b;
+    return dtype_bytes[b] > dtype_bytes[a] ? b : a;
+}
+
+/* Where PEs convert, the second operand is often of another type. i32 has numbers that f32 has not.
+ */
+static void may_mix(struct maker *m, struct judge_command *c)
+{
+    static const enum judge_dtype some[] = {JUDGE_I8, JUDGE_F16, JUDGE_F32, JUDGE_F64};
+
+    if (!converts(m) || chance(m->rng, 40))
+        return;
+    c->other =
+        c->in == JUDGE_F64 && chance(m->rng, 30) ? JUDGE_I32 : some[below(m->rng, COUNT(some))];
+    c->mixed = c->other != c->in;
+    c->out = wider(c->in, c->other);
+}
+
+/* Of the second operand. */
+static enum judge_dtype right_dtype(const struct judge_command *c)
+{
+    return c->mixed ? c->other : c->in;
+}
+
 /* dtypes and sizes of a matrix product */
 static void any_product(struct maker *m, struct judge_command *c)
 {
@@ -298,6 +410,9 @@ static void any_product(struct maker *m, struct judge_command *c)
     c->out = c->in == JUDGE_I8 ? JUDGE_I32 : c->in;
     if (c->in == JUDGE_F16 && chance(m->rng, 25))
         c->out = JUDGE_F32;
+    may_mix(m, c);
+    if (c->out == JUDGE_I8)
+        c->out = JUDGE_I32;
     c->m = any_dim(m, "cube.pe.pe_scheduler.tile.0");
     c->k = any_dim(m, "cube.pe.pe_scheduler.tile.1");
     c->n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
@@ -307,19 +422,24 @@ static void any_product(struct maker *m, struct judge_command *c)
 static void add_dot(struct maker *m)
 {
     struct judge_command c = {.kind = JUDGE_DOT};
-    uint64_t a, b;
+    uint64_t all, a, b;
     size_t from[2];
 
     any_product(m, &c);
-    a = (uint64_t)c.m * c.k;
-    b = (uint64_t)c.k * c.n;
+    c.batch = chance(m->rng, 15) ? 2 + below(m->rng, 3) : 0;
+    if (c.batch * (c.m > c.n ? c.m : c.n) * (c.k > c.n ? c.k : c.n) > MOST_DIM * MOST_DIM)
+        c.batch = 0; /* its tensors are no larger than others */
+    c.one_b = c.batch && chance(m->rng, 30);
+    all = c.batch ? c.batch : 1;
+    a = all * c.m * c.k;
+    b = (c.one_b ? 1 : all) * c.k * c.n;
     from[0] = find_or_load(m, c.in, a);
-    from[1] = find_or_load(m, c.in, b);
+    from[1] = find_or_load(m, right_dtype(&c), b);
     c.operands[0] = in_tcm(ready(m, from[0]));
     c.operands[1] = in_tcm(ready(m, from[1]));
-    c.operand_bytes = (a + b) * dtype_bytes[c.in];
-    c.nbytes = (uint64_t)c.m * c.n * dtype_bytes[c.out];
-    add_tensor(m, add(m, &c), c.out, (uint64_t)c.m * c.n);
+    c.operand_bytes = a * dtype_bytes[c.in] + b * dtype_bytes[right_dtype(&c)];
+    c.nbytes = all * c.m * c.n * dtype_bytes[c.out];
+    add_tensor(m, add(m, &c), c.out, all * c.m * c.n);
 }
 
 /* An op of math, and how many operands it has. */
@@ -559,8 +679,14 @@ static void add_update(struct maker *m)
 
 static struct judge_command of_acc(const struct open_acc *a, enum judge_command_kind kind)
 {
-    return (struct judge_command){
-        .kind = kind, .acc = a->number, .in = a->in, .out = a->dtype, .m = a->m, .n = a->n};
+    return (struct judge_command){.kind = kind,
+                                  .acc = a->number,
+                                  .in = a->in,
+                                  .mixed = a->mixed,
+                                  .other = a->other,
+                                  .out = a->dtype,
+                                  .m = a->m,
+                                  .n = a->n};
 }
 
 /* A product that sets `a`, or is added to it. */
@@ -573,10 +699,10 @@ static void add_acc_dot(struct maker *m, struct open_acc *a, uint32_t k)
     c.k = k;
     c.n_operands = 2;
     from[0] = find_or_load(m, c.in, left);
-    from[1] = find_or_load(m, c.in, right);
+    from[1] = find_or_load(m, right_dtype(&c), right);
     c.operands[0] = in_tcm(ready(m, from[0]));
     c.operands[1] = in_tcm(ready(m, from[1]));
-    c.operand_bytes = (left + right) * dtype_bytes[c.in];
+    c.operand_bytes = left * dtype_bytes[c.in] + right * dtype_bytes[right_dtype(&c)];
     add(m, &c);
 }
 
@@ -588,8 +714,13 @@ static void open_acc(struct maker *m)
     any_product(m, &c);
     m->accs = judge_grow(m->accs, m->n_accs + 1, sizeof *m->accs);
     a = &m->accs[m->n_accs++];
-    *a = (struct open_acc){.number = m->made_accs++, .m = c.m, .n = c.n, .in = c.in};
-    a->dtype = c.in == JUDGE_I8 ? JUDGE_I32 : chance(m->rng, 70) ? JUDGE_F32 : JUDGE_F64;
+    *a = (struct open_acc){.number = m->made_accs++,
+                           .m = c.m,
+                           .n = c.n,
+                           .in = c.in,
+                           .mixed = c.mixed,
+                           .other = c.other};
+    a->dtype = c.out == JUDGE_I32 ? JUDGE_I32 : chance(m->rng, 70) ? JUDGE_F32 : JUDGE_F64;
     add_acc_dot(m, a, c.k);
 }
 
@@ -599,7 +730,7 @@ static void add_acc_scale(struct maker *m, const struct open_acc *a)
     enum judge_part part = (enum judge_part)below(m->rng, 4);
     uint64_t rows = part == JUDGE_ROW ? 1 : a->m, columns = part == JUDGE_COLUMN ? 1 : a->n;
 
-    c.in = chance(m->rng, 50) ? a->in : a->dtype;
+    c.in = chance(m->rng, 50) ? wider(a->in, right_dtype(&c)) : a->dtype;
     c.elements = (uint64_t)a->m * a->n;
     c.n_operands = 1;
     if (part == JUDGE_NO_PART) {
@@ -649,8 +780,8 @@ static void add_composite_gemm(struct maker *m)
 
     any_product(m, &c);
     c.operands[0] = any_operand(m, c.in, (uint64_t)c.m * c.k);
-    c.operands[1] = any_operand(m, c.in, (uint64_t)c.k * c.n);
-    if (c.in != JUDGE_I8 && chance(m->rng, 50))
+    c.operands[1] = any_operand(m, right_dtype(&c), (uint64_t)c.k * c.n);
+    if (c.out != JUDGE_I32 && chance(m->rng, 50))
         c.n_epilogues = 1 + below(m->rng, JUDGE_MOST_EPILOGUES);
     for (size_t i = 0; i < c.n_epilogues; i++)
         c.epilogues[i] = any_epilogue(m, &c);
@@ -700,6 +831,8 @@ static void add_store(struct maker *m)
     } else {
         c.at = any_slice(m);
         c.offset = any_room(m, c.nbytes);
+        may_cut(m, &c, m->reserved);
+        may_spread(m, &c, m->reserved);
     }
     add(m, &c);
 }

@@ -144,7 +144,13 @@ static void print_memory(FILE *out, struct dice *rng, const struct plan *p, bool
                     p->segment * p->packets + below(rng, 3) * p->segment);
         return;
     }
-    fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
+    if (hbm && rng->slices == CACHES) {
+        struct dice keys = {.state = rng->state ^ 0xcac4e, .no_delays = rng->no_delays};
+
+        judge_print_cache(out, &keys, false);
+    } else {
+        fprintf(out, ", hold: %s", chance(rng, 70) ? "own" : "route");
+    }
     if (chance(rng, rng->no_delays ? 0 : 30))
         fprintf(out, ", latency_ns: %s", ANY(latency));
     if (!hbm || chance(rng, 50))
@@ -219,12 +225,11 @@ static void print_gaps(FILE *out, struct dice *rng, const struct plan *p)
                 south);
 }
 
-static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
+static void print_machine(FILE *out, uint64_t seed, bool any, enum slices slices)
 {
     static const uint32_t zero_per_cent[] = {0, 20, 60, 100};
     static const char *const ns_per_mm[] = {"0.01", "1", "0.00775", "0.0"};
-    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .slices = banks ? BANKS : SERVERS},
-                *rng = &dice;
+    struct dice dice = {.state = seed ^ UINT64_C(0x90c7e4), .slices = slices}, *rng = &dice;
     struct plan p = {.gaps = any};
     const char *wire;
     uint32_t sips;
@@ -254,12 +259,12 @@ static void print_machine(FILE *out, uint64_t seed, bool any, bool banks)
 
 void judge_random_routers(FILE *out, uint64_t seed)
 {
-    print_machine(out, seed, false, false);
+    print_machine(out, seed, false, SERVERS);
 }
 
 void judge_random_detours(FILE *out, uint64_t seed)
 {
-    print_machine(out, seed, true, false);
+    print_machine(out, seed, true, SERVERS);
 }
 
 /* A net, with VCs enough for routes of some links. */
@@ -287,5 +292,10 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
 
 void judge_random_router_banks(FILE *out, uint64_t seed)
 {
-    print_machine(out, seed, false, true);
+    print_machine(out, seed, false, BANKS);
+}
+
+void judge_random_router_caches(FILE *out, uint64_t seed)
+{
+    print_machine(out, seed, false, CACHES);
 }

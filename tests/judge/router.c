@@ -1,6 +1,6 @@
 /* router.c -- transactions in time where links have routers: segment by segment; docs/network.md.
  */
-#include "banks.h"
+#include "cache.h"
 #include "network.h"
 
 #include <math.h>
@@ -82,6 +82,7 @@ struct port {
 struct memory {
     int64_t free_fs;
     struct judge_banks *banks; /* of one that has them */
+    struct judge_cache *cache; /* the same */
 };
 
 /* A channel with banks that decides at the end of this instant. */
@@ -121,6 +122,8 @@ struct txn {
     int64_t burst_fs, alone_fs, first_burst_fs, accepted_fs;
     bool posted;
     size_t packets_left, n_known; /* packets that it has not ended; segments that are ready */
+    bool cached;
+    int64_t begin_fs; /* at a cache: its first lookup */
 };
 
 struct row {
@@ -309,6 +312,10 @@ static double held_gbs(const struct sim *s, const struct judge_end *at, double r
     uint32_t sip = at->sip, cube = at->cube;
     double gbs;
 
+    if (judge_has_cache(s->t, at)) {
+        gbs = judge_cube_number(s->t, sip, cube, "cube.hbm.cache.bw_gbs");
+        return gbs > 0 ? gbs : judge_own_gbs(s->t, at, false);
+    }
     if (at->kind == JUDGE_SLICE) {
         if (strcmp(judge_cube_text(s->t, sip, cube, "cube.hbm.hold"), "own") != 0)
             return route_gbs;
@@ -487,6 +494,83 @@ static int64_t write_in_banks_fs(struct sim *s, struct txn *x)
     return fs;
 }
 
+/* Runs of the bytes from `from` to `to` of a piece, as a list of its own. */
+static size_t cut_runs(const struct txn *x, uint64_t from, uint64_t to, struct judge_stretch **runs)
+{
+    uint64_t at = 0;
+    size_t n = 0;
+
+    *runs = NULL;
+    for (size_t i = 0; i < x->piece.n_runs; i++) {
+        const struct judge_stretch *run = &x->piece.runs[i];
+        uint64_t begin = from > at ? from : at, end = to < at + run->nbytes ? to : at + run->nbytes;
+
+        if (begin < end) {
+            *runs = judge_grow(*runs, n + 1, sizeof **runs);
+            (*runs)[n++] = (struct judge_stretch){run->at + begin - at, end - begin};
+        }
+        at += run->nbytes;
+    }
+    return n;
+}
+
+/* All of a read, or the packet of `g`, at a cache. Its runs are to be freed. */
+static struct judge_access to_cache(const struct txn *x, const struct segment *g)
+{
+    struct judge_access access = {.id = x->id,
+                                  .part = x->part,
+                                  .write = g != NULL,
+                                  .nbytes = x->piece.nbytes,
+                                  .drain_fs = x->result.drain_fs};
+    const struct flow *f = &x->to;
+
+    for (size_t i = g ? g->number : 0; g && i < f->n_segments && f->segments[i].packet == g->packet;
+         i++) {
+        access.packet = g->packet;
+        access.from = g->b0;
+        access.nbytes = f->segments[i].b1 - g->b0;
+    }
+    access.offset = x->piece.offset + access.from;
+    access.n_runs = cut_runs(x, access.from, access.from + access.nbytes, &access.runs);
+    return access;
+}
+
+/* Of a write at an idle cache, from the arrival of its first segment on. */
+static int64_t write_in_cache_fs(struct sim *s, struct txn *x)
+{
+    size_t n = x->to.n_segments;
+    int64_t *ready_fs = judge_alloc(n, sizeof *ready_fs), *tail_fs = judge_alloc(n, sizeof n);
+    int64_t *arrive_fs = judge_alloc(n, sizeof n), free_fs = 0, done_fs = x->result.drain_fs;
+
+    go_alone(s, x, &x->to, ready_fs, arrive_fs, tail_fs);
+    for (size_t k = 0, i; k < n; k++) {
+        const struct segment *g = &x->to.segments[k];
+
+        done_fs = max_fs(done_fs, tail_fs[k] - arrive_fs[0]);
+        if (!g->first)
+            continue;
+        for (i = k; i + 1 < n && x->to.segments[i + 1].packet == g->packet; i++)
+            ;
+        free_fs = add_fs(s, max_fs(free_fs, arrive_fs[k] - arrive_fs[0]),
+                         part_fs(s, g->b0, x->to.segments[i].b1, x->held_gbs));
+        done_fs = max_fs(done_fs, free_fs);
+    }
+    free(ready_fs);
+    free(tail_fs);
+    free(arrive_fs);
+    return done_fs + x->latency_fs;
+}
+
+static int64_t read_in_cache_fs(struct sim *s, struct txn *x)
+{
+    struct judge_access access = to_cache(x, NULL);
+    int64_t fs = judge_cache_alone_fs(s->t, &x->piece.memory, &access, x->result.bottleneck_gbs,
+                                      &s->too_late);
+
+    free(access.runs);
+    return fs;
+}
+
 /* What it takes alone stands in its overhead. */
 static void find_alone(struct sim *s, struct txn *x)
 {
@@ -494,6 +578,15 @@ static void find_alone(struct sim *s, struct txn *x)
     uint64_t bursts;
 
     x->banked = judge_has_banks(s->t, m);
+    x->cached = judge_has_cache(s->t, m);
+    if (x->cached) {
+        x->result.overhead_fs -= x->memory_overhead_fs + x->latency_fs + x->result.drain_fs;
+        x->memory_overhead_fs = 0; /* the cache has none */
+        x->latency_fs =
+            judge_ns(judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.cache.latency_ns"));
+        x->alone_fs = is_read(x) ? read_in_cache_fs(s, x) : write_in_cache_fs(s, x);
+        x->result.overhead_fs += x->alone_fs;
+    }
     if (!x->banked)
         return;
     x->burst_bytes = (uint64_t)judge_cube_number(s->t, m->sip, m->cube, "cube.hbm.burst_bytes");
@@ -573,7 +666,7 @@ static void find_nodes(struct sim *s, struct txn *x, const struct judge_route *r
     x->memory_overhead_fs = r->hops[r->n - 1].overhead_fs - r->latency_fs;
     x->held_gbs = held_gbs(s, &x->piece.memory, r->bottleneck_gbs);
     moved = judge_moved_bytes(s->t, &x->piece);
-    if (moved != x->piece.nbytes) {
+    if (moved != x->piece.nbytes && !judge_has_cache(s->t, &x->piece.memory)) {
         double own = judge_own_gbs(s->t, &x->piece.memory, !is_read(x)) * (double)x->piece.nbytes /
                      (double)moved;
 
@@ -620,6 +713,7 @@ static bool prepare(struct sim *s, size_t id)
         x->part = (uint32_t)i;
         x->row = row;
         x->piece = parts[i];
+        parts[i].runs = NULL; /* the part's now */
         ok = prepare_part(s, x);
     }
     judge_free_parts(parts, n);
@@ -1275,6 +1369,27 @@ static void into_banks(struct sim *s, struct txn *x, const struct segment *g)
     judge_banks_arrive(m->banks, &access);
 }
 
+/* A read, or a packet whose first segment is `g`, comes to its cache. */
+static struct judge_cached into_cache(struct sim *s, struct txn *x, const struct segment *g)
+{
+    struct memory *m = &s->memories[x->memory];
+    struct judge_access access = to_cache(x, g);
+    struct judge_cached now;
+
+    if (!m->cache)
+        m->cache = judge_cache_new(s->t, &x->piece.memory);
+    record(s, JUDGE_ARRIVAL, x);
+    access.arrive_fs = s->now_fs;
+    now = judge_cache_arrive(m->cache, &access, x->result.bottleneck_gbs, &s->too_late);
+    judge_post_children(&s->events, x->id, &now);
+    if (!g || g->packet == 0) {
+        x->result.arrive_fs = s->now_fs;
+        x->result.service_fs = x->begin_fs = now.begin_fs;
+    }
+    free(access.runs);
+    return now;
+}
+
 /* A read's request is in: it has the memory when those before it are served. */
 static void serve_read(struct sim *s, struct txn *x)
 {
@@ -1284,6 +1399,13 @@ static void serve_read(struct sim *s, struct txn *x)
 
     if (x->banked) {
         into_banks(s, x, NULL);
+        return;
+    }
+    if (x->cached) {
+        int64_t done_fs = into_cache(s, x, NULL).done_fs;
+
+        r->queue_memory_fs = done_fs - s->now_fs - x->alone_fs;
+        post(s, done_fs - r->drain_fs, JUDGE_HOP, x, (struct thing){.what = DATA, .txn = x});
         return;
     }
     record(s, JUDGE_ARRIVAL, x);
@@ -1306,6 +1428,13 @@ static void serve_packet(struct sim *s, struct segment *g)
 
     for (size_t i = g->number; i < f->n_segments && f->segments[i].packet == g->packet; i++)
         end = f->segments[i].b1;
+    if (x->cached) {
+        begin_fs = into_cache(s, x, g).begin_fs;
+        f->packet_fs[g->packet] = begin_fs;
+        x->last_free_fs =
+            max_fs(x->last_free_fs, add_fs(s, begin_fs, part_fs(s, g->b0, end, x->held_gbs)));
+        return;
+    }
     record(s, JUDGE_ARRIVAL, x);
     f->packet_fs[g->packet] = begin_fs;
     if (g->packet == 0) {
@@ -1355,6 +1484,10 @@ static void into_memory(struct sim *s, struct segment *g, struct port *p)
         return;
     done_fs = max_fs(f->last_tail_fs, x->last_free_fs);
     done_fs = max_fs(done_fs, add_fs(s, r->service_fs, x->memory_overhead_fs + r->drain_fs));
+    if (x->cached)
+        x->result.queue_memory_fs = done_fs + x->latency_fs -
+                                    max_fs(f->last_tail_fs, r->arrive_fs + r->drain_fs) -
+                                    (x->alone_fs - r->drain_fs);
     post(s, add_fs(s, done_fs, x->latency_fs), JUDGE_DONE, x,
          (struct thing){.what = DONE, .txn = x});
 }
@@ -1456,7 +1589,7 @@ static void check_sums(const struct sim *s, const struct txn *x)
 
     if (s->too_late)
         return;
-    if (r->queue_link_fs < 0 && !x->banked)
+    if (r->queue_link_fs < 0 && !x->banked && !x->cached)
         judge_die("transaction %llu is faster than its formula", (unsigned long long)x->id);
 }
 
@@ -1508,8 +1641,10 @@ static void finish(struct sim *s, struct txn *x)
     r->queue_link_fs = r->actual_fs - r->formula_fs - r->queue_channel_fs - r->queue_engine_fs -
                        r->queue_memory_fs;
     check_sums(s, x);
-    if (x->banked)
+    if (x->banked || x->cached)
         divide_waits(r);
+    if (x->cached)
+        r->service_fs = x->begin_fs;
     if (x->m_cpu != SIZE_MAX)
         give_back(s, x, true);
     if (--s->all[x->id].n_left == 0)
@@ -1518,8 +1653,13 @@ static void finish(struct sim *s, struct txn *x)
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
-    struct thing it = s->things[e->step];
+    struct thing it;
 
+    if (e->step == JUDGE_OF_A_CHILD) {
+        s->fingerprint = judge_record_child(s->fingerprint, e);
+        return;
+    }
+    it = s->things[e->step];
     switch (it.what) {
     case WAKE:
         break;
@@ -1646,6 +1786,7 @@ static void tear_down(struct sim *s)
             clear_flow(&s->all[i].parts[p].to);
             clear_flow(&s->all[i].parts[p].back);
             free(s->all[i].parts[p].ends_fs);
+            free(s->all[i].parts[p].piece.runs);
             free(s->all[i].parts[p].leaves_fs);
         }
         free(s->all[i].parts);
@@ -1665,6 +1806,8 @@ static void tear_down(struct sim *s)
     }
     for (size_t i = 0; i < s->t->n_nodes; i++)
         judge_banks_free(s->memories[i].banks);
+    for (size_t i = 0; i < s->t->n_nodes; i++)
+        judge_cache_free(s->memories[i].cache);
     judge_network_clear(&s->net);
     free(s->asked);
     free(s->changed);

@@ -23,7 +23,8 @@ struct station {
     uint64_t let_in;           /* the last that was let in */
     struct judge_banks *banks; /* of a memory that has them */
     struct judge_cache *cache; /* the same */
-    struct judge_l2 *l2;
+    struct judge_l2 *l2; /* or a slice's cache before `banks`, of which it has asked `asked` */
+    struct judge_use asked;
     int64_t starts_fs; /* of a channel: none sets out earlier */
 };
 
@@ -251,13 +252,56 @@ static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *sli
 
 /* -- caches --------------------------------------------------------------------------------- */
 
+static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs);
+
+/* A cache before banks asks them, at their own station. */
+static void ask_banks(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct row *all = &s->all[made->id];
+    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
+    struct txn *maker = find(s, made->id, made->maker), *x = judge_alloc(1, sizeof *x);
+
+    *child = *made;
+    all->children = judge_grow(all->children, all->n_children + 1, sizeof *all->children);
+    all->children[all->n_children++] = x;
+    x->id = child->id;
+    x->part = child->part;
+    x->child = child;
+    x->l2 = maker->steps[maker->n_steps - 1].at;
+    x->nbytes = child->piece.nbytes;
+    x->offset = child->piece.offset;
+    x->write = child->write;
+    x->runs = child->piece.runs;
+    x->n_runs = child->piece.n_runs;
+    if (!child->write)
+        x->result.drain_fs = transfer_fs(s, child->asked, maker->result.bottleneck_gbs);
+    add_step(x, MEMORY, 0, x->l2);
+    x->l2->asked.count++;
+    x->l2->asked.bytes += x->nbytes;
+    post(s, child->depart_fs - s->now_fs, JUDGE_ARRIVAL, x, 0);
+}
+
+static void plan_chain(struct sim *s, const struct judge_end *slice, struct station *at)
+{
+    struct judge_banks_user banks = {s, wake, granted, done_by_banks, NULL};
+    struct judge_l2_user cache = {s, ask_banks, done_by_l2};
+
+    if (at->l2)
+        return;
+    at->l2 = judge_l2_new(s->t, slice, &cache);
+    at->banks = judge_banks_new(s->t, slice, true, &banks);
+}
+
 /* As plan_banks(): alone a cache is empty. */
 static void plan_cache(struct sim *s, struct txn *x, const struct judge_end *slice,
                        struct station *at, int64_t memory_fs)
 {
     struct judge_access access = access_of(x, 0);
 
-    if (!at->cache)
+    if (judge_has_banks(s->t, slice))
+        plan_chain(s, slice, at);
+    else if (!at->cache)
         at->cache = judge_cache_new(s->t, slice);
     x->alone_fs =
         judge_cache_alone_fs(s->t, slice, &access, x->result.bottleneck_gbs, &s->too_late);
@@ -397,7 +441,7 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
                            x->result.drain_fs, &s->too_late),
              station_at(s, MEMORIES, memory->node));
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
-    if (judge_has_banks(s->t, to))
+    if (judge_has_banks(s->t, to) && !judge_has_cache(s->t, to))
         plan_banks(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
     if (judge_has_cache(s->t, to))
         plan_cache(s, x, to, x->steps[x->n_steps - 1].at, memory->overhead_fs);
@@ -466,6 +510,7 @@ static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, 
     x->result.service_fs = begin_fs;
     x->result.queue_memory_fs = done_fs - x->result.arrive_fs - x->alone_fs;
     post(s, done_fs - s->now_fs, JUDGE_DONE, x, x->n_steps);
+    will_be_done(s, x, done_fs);
 }
 
 /* As plan_banks(). The wires of the child that ends last alone are wires of the part. */
@@ -709,6 +754,12 @@ static void take(struct sim *s, struct txn *x)
     go_on(s, x);
 }
 
+/* Is `x` what the cache at this station asks of the memory behind? */
+static bool is_behind(const struct txn *x, const struct station *at)
+{
+    return x->child && x->l2 == at;
+}
+
 static void arrive(struct sim *s, struct txn *x)
 {
     const struct step *here = &x->steps[x->now_at];
@@ -722,7 +773,7 @@ static void arrive(struct sim *s, struct txn *x)
         come_to_cache(s, x, at);
         return;
     }
-    if (at->l2) {
+    if (at->l2 && !is_behind(x, at)) {
         struct judge_access access = access_of(x, s->now_fs);
 
         at->use.count++;
@@ -733,8 +784,8 @@ static void arrive(struct sim *s, struct txn *x)
     if (at->banks) {
         struct judge_access access = access_of(x, s->now_fs);
 
-        at->use.count++;
-        at->use.bytes += x->nbytes;
+        at->use.count += !at->l2;
+        at->use.bytes += at->l2 ? 0 : x->nbytes;
         judge_banks_arrive(at->banks, &access);
         return;
     }
@@ -881,7 +932,8 @@ static void finish(struct sim *s, struct txn *x)
     struct judge_result *r = &x->result;
 
     record(s, JUDGE_DONE, x);
-    s->free_fs = s->now_fs; /* of what an L2 asks, too */
+    if (!is_behind(x, x->steps[x->n_steps - 1].at))
+        s->free_fs = s->now_fs; /* of what an L2 asks, too */
     if (x->child)
         return;
     r->done_fs = s->now_fs;
@@ -972,12 +1024,13 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
                 continue;
             judge_add_use(&uses, n, &at->use);
             name_station(s, at, uses[*n - 1].name);
-            if (at->banks)
-                judge_banks_add_uses(at->banks, &uses, n);
             if (at->cache)
-                judge_cache_add_uses(at->cache, until_fs, &uses, n);
+                judge_cache_add_uses(at->cache, until_fs, NULL, &uses, n);
             if (at->l2)
-                judge_cache_add_uses(judge_l2_cache(at->l2), until_fs, &uses, n);
+                judge_cache_add_uses(judge_l2_cache(at->l2), until_fs,
+                                     at->banks ? &at->asked : NULL, &uses, n);
+            if (at->banks && (!at->l2 || at->asked.count))
+                judge_banks_add_uses(at->banks, &uses, n);
         }
     return uses;
 }

@@ -207,6 +207,7 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},
+    {"cube.pe.pe_fetch_store.convert", "false"},
     {"cube.transit", "all"},
     {"cube.kind", ""},
     {"addressing.granule", "0"},

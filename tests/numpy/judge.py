@@ -165,6 +165,7 @@ BENCHES = {
     **COLLECTIVES,
     "gemm": gemm,
     "gemm_composite": gemm,
+    "gemm_grid": gemm,
     "overlap": gemm,
     "flash": flash,
     "qkv_gemm": gemm,

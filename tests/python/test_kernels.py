@@ -331,3 +331,106 @@ def test_launches_that_cannot_be(m, wrong, words):
     with pytest.raises(kernbench.BadArgument, match=words):
         wrong(both, twice[(4,)](np.zeros(128, np.float32), kernbench.empty(128), n=32))
         m.run(both)
+
+
+# -- batches, multicasts, rows --------------------------------------------------------------------
+
+@kernbench.kernel
+def batch(a_ptr, b_ptr, c_ptr):
+    z, i, k, j = tl.arange(0, 4), tl.arange(0, 32), tl.arange(0, 64), tl.arange(0, 32)
+    a = tl.load(a_ptr + z[:, None, None] * 2048 + i[None, :, None] * 64 + k[None, None, :])
+    b = tl.load(b_ptr + z[:, None, None] * 2048 + k[None, :, None] * 32 + j[None, None, :])
+    begin = tl.time()
+    c = tl.dot(a, b, acc=tl.zeros((4, 32, 32), tl.float32))
+    took.append(tl.time() - begin)
+    tl.store(c_ptr + z[:, None, None] * 1024 + i[None, :, None] * 32 + j[None, None, :], c)
+
+
+took = []
+
+
+def test_a_batch_of_products_is_one_command(m):
+    rng = np.random.default_rng(3)
+    a, b = (rng.integers(-4, 4, shape).astype(np.float16) for shape in ((4, 32, 64), (4, 64, 32)))
+    took.clear()
+    _, t = m.run(batch[(1,)](a, b, kernbench.empty((4, 32, 32))), tensors=True)
+    assert (t["c_ptr"] == np.matmul(a.astype(np.float32), b.astype(np.float32))).all()
+    assert took == pytest.approx([3 + 64 + 64 + 32], abs=5e-7)  # the result is f32
+
+
+@kernbench.kernel
+def two_types(a_ptr, b_ptr, c_ptr):
+    i, k, j = tl.arange(0, 32), tl.arange(0, 1024), tl.arange(0, 128)
+    a = tl.load(a_ptr + i[:, None] * 1024 + k[None, :])
+    b = tl.load(b_ptr + k[:, None] * 128 + j[None, :])
+    begin = tl.time()
+    c = tl.dot(a, b)
+    took.append(tl.time() - begin)
+    tl.store(c_ptr + i[:, None] * 128 + j[None, :], c)
+
+
+def test_a_product_of_two_types():
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(-4, 4, (32, 1024)).astype(np.float16), rng.integers(-9, 9, (1024, 128)).astype(np.int8)
+    converts = kernbench.Machine("cube8", **{"cube.pe.pe_fetch_store.convert": "true", "cube.pe.pe_gemm.rate.i8": 2})
+    took.clear()
+    _, t = converts.run(two_types[(1,)](a, b, kernbench.empty((32, 128))), tensors=True)
+    assert (t["c_ptr"] == a.astype(np.float32) @ b.astype(np.float32)).all()
+    assert took == pytest.approx([1443], abs=5e-7)
+    with pytest.raises(kernbench.KernelError) as e:
+        kernbench.Machine("cube8").run(two_types[(1,)](a, b, kernbench.empty((32, 128))))
+    line = next(n for n, text in enumerate(inspect.getsource(sys.modules[__name__]).split("\n"), 1)
+                if text == "    c = tl.dot(a, b)")
+    assert f"tl_dot at {__file__}:{line}: operands of f16 and i8: cube.pe.pe_fetch_store.convert is false" in str(e.value)
+
+
+@kernbench.kernel
+def multicast(x_ptr, y_ptr, z_ptr):
+    at = tl.arange(0, 1024)
+    begin = tl.time()
+    s = tl.load_sum([x_ptr + row * 1024 + at for row in (1, 2, 3)])
+    took.append(tl.time() - begin)
+    tl.store(z_ptr + at, s)
+    begin = tl.time()
+    tl.store_all([y_ptr + row * 1024 + at for row in (1, 2, 3)], s)
+    took.append(tl.time() - begin)
+    tl.store(y_ptr + at, 0)
+
+
+def test_sums_of_several_memories():
+    row = kernbench.Machine("cube8", **{"sip.cube_mesh.w": 4, "sip.cube_mesh.h": 1, "cube.pes": 1, "cube.hbm.slices": 1})
+    x = np.arange(4096, dtype=np.float32).reshape(4, 1024)
+    took.clear()
+    _, t = row.run(multicast[(1,)](kernbench.by_rows(x), kernbench.empty((4, 1024)), kernbench.empty((4, 256))), tensors=True)
+    want = x[1] + x[2] + x[3]
+    assert (t["z_ptr"].ravel() == want).all() and (t["y_ptr"][1:] == want).all()
+    assert took == pytest.approx([43.655, 43.655], abs=5e-7)
+
+
+@kernbench.kernel
+def wrong_multicast(x_ptr):
+    tl.load_sum([x_ptr + tl.arange(0, 8), x_ptr + tl.arange(0, 16)])
+
+
+def test_blocks_of_a_multicast_are_alike(m):
+    with pytest.raises(kernbench.KernelError, match="the blocks of a multicast are of one shape and type"):
+        m.run(wrong_multicast[(1,)](np.zeros(64, np.float32)))
+
+
+@kernbench.kernel
+def every_second_row(x_ptr, y_ptr):
+    at = tl.arange(0, 32)[:, None] * 128 + tl.arange(0, 64)[None, :]
+    begin = tl.time()
+    x = tl.load(x_ptr + at)
+    took.append(tl.time() - begin)
+    tl.store(y_ptr + tl.arange(0, 32)[:, None] * 64 + tl.arange(0, 64)[None, :], x)
+
+
+@pytest.mark.parametrize("run_ns,ns", [(0, 37.085), (4, 130.085)])
+def test_rows_are_runs(run_ns, ns):
+    machine = kernbench.Machine("cube8", **{"cube.pe.pe_dma.tiles": "runs", "cube.pe.pe_dma.run_ns": run_ns})
+    x = np.arange(4096, dtype=np.float32)
+    took.clear()
+    _, t = machine.run(every_second_row[(1,)](x, kernbench.empty((32, 64))), tensors=True)
+    assert (t["y_ptr"] == x.reshape(32, 128)[:, :64]).all()
+    assert took == pytest.approx([ns], abs=5e-7)

@@ -13,6 +13,14 @@ struct received {
     uint64_t known, wrong;
 };
 
+struct scenario;
+
+/* A launch of it. */
+struct scenario_launch {
+    const struct scenario *s;
+    size_t number;
+};
+
 /* A program on a machine, what the judge says of it, and what the product does. */
 struct scenario {
     uint64_t seed;
@@ -22,6 +30,7 @@ struct scenario {
     struct judge_run expected;
     struct judge_command_times **got; /* [kernel][command] */
     bool talks;                       /* a program of judge_random_talk() */
+    struct scenario_launch *launches; /* owned: what kernels get, by launch */
     struct received *received;        /* owned */
 };
 
@@ -66,6 +75,17 @@ static inline uint64_t address(const struct scenario *s, const struct judge_end 
     return kb_address(s->topo, &end, offset);
 }
 
+/* Operand `i` of a dot, [rows, columns]; of a batch, as many matrices. */
+static inline tl_tensor *batch_operand(tl_ctx *tl, const struct judge_command *c, size_t i,
+                                       tl_tensor **made, uint32_t rows, uint32_t columns)
+{
+    tl_tensor *x = made[c->operands[i].from];
+
+    if (!c->batch || (i == 1 && c->one_b))
+        return tl_reshape(tl, x, KB_SHAPE(rows, columns));
+    return tl_reshape(tl, x, KB_SHAPE(c->batch, rows, columns));
+}
+
 /* Operand `i` of a command, [rows, columns]. */
 static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
                                  const struct judge_command *c, size_t i, tl_tensor **made,
@@ -77,7 +97,8 @@ static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
         return tl_scalar(tl, 2);
     if (o->where == JUDGE_OWN_TCM)
         return tl_reshape(tl, made[o->from], KB_SHAPE(rows, columns));
-    return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(c->in), KB_SHAPE(rows, columns));
+    return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(i && c->mixed ? c->other : c->in),
+                  KB_SHAPE(rows, columns));
 }
 
 /* The last result; all others are given back. */
@@ -224,6 +245,71 @@ static inline void do_barrier(tl_ctx *tl, const struct scenario *s, const struct
     tl_barrier(tl, (tl_group){.pes = pes, .n = g->n});
 }
 
+/* -- loads and stores -- */
+
+enum { MOST_ROWS = 16 };
+
+static inline void list_rows(const struct scenario *s, const struct judge_command *c,
+                             tl_run runs[MOST_ROWS])
+{
+    for (uint32_t i = 0; i < c->rows; i++)
+        runs[i] = (tl_run){address(s, &c->at, c->offset) + i * c->stride, c->nbytes / c->rows};
+}
+
+static inline void list_targets(const struct scenario *s, const struct judge_command *c,
+                                uint64_t addresses[JUDGE_MOST_TARGETS])
+{
+    for (size_t i = 0; i < c->n_targets; i++)
+        addresses[i] = address(s, &c->targets[i], c->offsets[i]);
+}
+
+/* In rows, if it has some. */
+static inline kb_shape moved_shape(const struct judge_command *c)
+{
+    int64_t n = (int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in)));
+
+    return c->rows ? KB_SHAPE(c->rows, n / c->rows) : KB_SHAPE(n);
+}
+
+static inline tl_tensor *do_load(tl_ctx *tl, const struct scenario *s,
+                                 const struct judge_command *c)
+{
+    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    uint64_t addresses[JUDGE_MOST_TARGETS];
+    tl_run runs[MOST_ROWS];
+
+    if (c->n_targets) {
+        list_targets(s, c, addresses);
+        return tl_load_sum(tl, addresses, (uint32_t)c->n_targets, dtype_of(c->in), moved_shape(c));
+    }
+    if (c->listed) {
+        list_rows(s, c, runs);
+        return tl_load_list(tl, runs, c->rows, dtype_of(c->in), moved_shape(c));
+    }
+    return tl_load_at(TL_HERE, tl, address(s, &c->at, c->offset), dtype_of(c->in), moved_shape(c),
+                      c->rows ? strides : NULL, c->async);
+}
+
+static inline tl_tensor *do_store(tl_ctx *tl, const struct scenario *s,
+                                  const struct judge_command *c, tl_tensor *x)
+{
+    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    uint64_t addresses[JUDGE_MOST_TARGETS];
+    tl_run runs[MOST_ROWS];
+
+    if (c->n_targets) {
+        list_targets(s, c, addresses);
+        return tl_store_all_at(TL_HERE, tl, addresses, (uint32_t)c->n_targets, x);
+    }
+    if (c->listed) {
+        list_rows(s, c, runs);
+        return tl_store_list_at(TL_HERE, tl, runs, c->rows, x);
+    }
+    return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset),
+                       c->rows ? tl_reshape(tl, x, moved_shape(c)) : x, c->rows ? strides : NULL,
+                       c->async);
+}
+
 static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
                                     const struct judge_command *c, tl_tensor **made, tl_acc **accs,
                                     struct judge_command_times *got)
@@ -233,15 +319,12 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     tl_async(tl, c->overlaps);
     switch (c->kind) {
     case JUDGE_LOAD:
-        flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_load_at(TL_HERE, tl, address(s, &c->at, c->offset), dtype_of(c->in), flat, NULL,
-                          c->async);
+        return do_load(tl, s, c);
     case JUDGE_STORE:
-        return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset), made[c->from], NULL,
-                           c->async);
+        return do_store(tl, s, c, made[c->from]);
     case JUDGE_DOT:
-        return tl_dot(tl, operand(tl, s, c, 0, made, c->m, c->k),
-                      operand(tl, s, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
+        return tl_dot(tl, batch_operand(tl, c, 0, made, c->m, c->k),
+                      batch_operand(tl, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
     case JUDGE_MATH:
         return do_math(tl, s, c, made);
     case JUDGE_WAIT:
@@ -282,13 +365,20 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     }
 }
 
-static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
+/* That of a PE in a launch. */
+static inline size_t kernel_in(const struct scenario *s, size_t launch, uint32_t pe)
 {
     size_t k = 0;
 
-    while (judge_global_pe(s->judge, &s->program.kernels[k].pe) != pe)
+    while (s->program.kernels[k].launch != launch ||
+           judge_global_pe(s->judge, &s->program.kernels[k].pe) != pe)
         k++;
     return k;
+}
+
+static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
+{
+    return kernel_in(s, 0, pe);
 }
 
 /* -- what has come over ----------------------------------------------------------------------- */
@@ -332,8 +422,8 @@ static inline bool bytes_are_known(const struct scenario *s, size_t kernel, size
         return bytes_are_known(s, sender, s->program.kernels[sender].commands[send].from, offset);
     }
     *offset = c->offset;
-    return c->kind == JUDGE_LOAD && c->at.kind == JUDGE_SLICE && c->offset >= 2 * JUDGE_CELLS &&
-           c->offset + c->nbytes <= JUDGE_WINDOW / 2;
+    return c->kind == JUDGE_LOAD && !c->rows && !c->n_targets && c->at.kind == JUDGE_SLICE &&
+           c->offset >= 2 * JUDGE_CELLS && c->offset + c->nbytes <= JUDGE_WINDOW / 2;
 }
 
 static inline bool is_there(const struct judge_kernel *k, size_t recv)
@@ -395,8 +485,9 @@ static inline void free_named(tl_ctx *tl, const struct judge_kernel *k, size_t l
 
 static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 {
-    const struct scenario *s = args->user;
-    size_t k = kernel_of(s, tl_pe(tl));
+    const struct scenario_launch *launch = args->user;
+    const struct scenario *s = launch->s;
+    size_t k = kernel_in(s, launch->number, tl_pe(tl));
     const struct judge_kernel *kernel = &s->program.kernels[k];
     tl_tensor **made = tl_alloc_host(tl, kernel->n * sizeof *made);
     tl_acc **accs = tl_alloc_host(tl, kernel->n * sizeof *accs);
@@ -468,15 +559,26 @@ static inline kb_sim *launch_program(struct scenario *s, kb_options options)
     options.values = true;
     sim = new_sim(s->topo, options);
     fill(sim);
+    if (!s->launches) /* another simulation of it may be there */
+        s->launches = calloc(launches_of(s) + 1, sizeof *s->launches);
     for (size_t i = 0; i < launches_of(s); i++) {
+        const struct judge_launch own = {.stream = i};
+        const struct judge_launch *l = s->program.n_launches ? &s->program.launches[i] : &own;
+        uint32_t after[JUDGE_MOST_AFTER];
         size_t n;
         uint32_t *pes = launched(s, i, &n);
         kb_launch_request r = {.name = "program",
                                .kernel = program_kernel,
-                               .args.user = s,
+                               .args.user = &s->launches[i],
                                .pes = pes,
                                .n_pes = n,
-                               .stream = (uint32_t)i};
+                               .stream = (uint32_t)l->stream,
+                               .after = after,
+                               .n_after = (uint32_t)l->n_after};
+
+        s->launches[i] = (struct scenario_launch){s, i};
+        for (size_t a = 0; a < l->n_after; a++)
+            after[a] = (uint32_t)l->after[a];
 
         if (kb_launch(sim, &r, &why) != KB_OK)
             fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
@@ -557,10 +659,28 @@ static inline struct scenario scenario_unjudged(void (*machine)(FILE *, uint64_t
     return scenario_drawn(printed(machine, seed), seed, false, false);
 }
 
+/* Loads and stores of one run to one memory, all of them. */
+static inline void join_runs(struct judge_program *p)
+{
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < p->kernels[k].n; i++) {
+            struct judge_command *c = &p->kernels[k].commands[i];
+
+            c->rows = 0;
+            c->listed = false;
+            c->n_targets = 0;
+        }
+}
+
 /* On a plain machine that cuts nothing into packets: of one id there is one transaction. */
 static inline struct scenario scenario_of(uint64_t seed, bool talks)
 {
-    return scenario_in(uncut(printed(judge_random_kernel_topo, seed)), seed, talks);
+    struct scenario s =
+        scenario_drawn(uncut(printed(judge_random_kernel_topo, seed)), seed, talks, false);
+
+    join_runs(&s.program);
+    scenario_judge(&s);
+    return s;
 }
 
 static inline struct scenario scenario_new(uint64_t seed)
@@ -573,6 +693,7 @@ static inline void scenario_free(struct scenario *s)
     for (size_t k = 0; k < s->program.n; k++)
         free(s->got[k]);
     free(s->got);
+    free(s->launches);
     free(s->received);
     judge_run_clear(&s->expected);
     judge_program_clear(&s->program);

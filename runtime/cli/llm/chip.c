@@ -65,6 +65,11 @@ static void take_key(void *arg, const kb_key *key)
         c->has_plain_memory = strcmp(key->text, "{}") == 0 && c->has_plain_memory;
     else if (strstr(key->path, ".impl"))
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "builtin") == 0;
+    if (strstr(key->path, ".impl") && strcmp(key->text, "builtin") != 0)
+        c->has_plain_pes = false;
+    else if ((strncmp(key->path, "cubes", 5) == 0 || strcmp(key->path, "kinds") == 0) &&
+             (strstr(key->text, "pe:") || strstr(key->text, "impl:")))
+        c->has_plain_pes = false;
 }
 
 /* Adds the PEs of a cube; *slices: how many slices it has. */
@@ -177,7 +182,11 @@ static bool forgets_places(const kb_info *info)
 
 enum exit_code chip_of(const struct cli *cli, struct chip *out)
 {
-    *out = (struct chip){.topo = cli->topo, .info = cli->info, .rate = 1, .has_plain_memory = true};
+    *out = (struct chip){.topo = cli->topo,
+                         .info = cli->info,
+                         .rate = 1,
+                         .has_plain_pes = true,
+                         .has_plain_memory = true};
     kb_status status = kb_topology_keys(cli->topo, take_key, out);
 
     if (status)

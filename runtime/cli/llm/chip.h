@@ -20,6 +20,7 @@ struct chip {
     int64_t acc_bytes, tcm_bytes;
     struct way own,
         other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
+    bool has_plain_pes;    /* alike, and no component */
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */

@@ -52,7 +52,7 @@ struct graph {
     struct llm_op op[GRAPH_OPS_MAX];
     size_t n;
     int64_t layers;
-    int64_t give_up_fs; /* of one product: it need not end if it takes longer; 0: it must */
+    struct llm_limit limit;                  /* of one product */
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
 };
 

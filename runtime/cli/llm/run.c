@@ -187,6 +187,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
 {
     int64_t start_fs = 0, layers_done = 0;
     kb_breakdown *path = NULL;
+    bool gave_up = false;
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
                               .layers = g->layers,
@@ -202,7 +203,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
                               .may_repeat = may_repeat(cli, c, g),
-                              .give_up_fs = g->give_up_fs,
+                              .limit = g->limit,
+                              .gave_up = &gave_up,
                               .may_leap = how->leaps,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};
@@ -227,6 +229,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
+    out->gave_up = gave_up;
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
     free(w.step.end_fs);

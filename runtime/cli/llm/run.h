@@ -15,6 +15,7 @@ struct iteration {
     struct took op[GRAPH_OPS_MAX];
     int64_t fs;     /* of all */
     int64_t layers; /* that were simulated */
+    bool gave_up;   /* it passes the limit of its graph, and was not simulated to its end */
 };
 
 /* The grid of a rank's PEs for so many tokens. */

@@ -286,6 +286,23 @@ static int64_t bound_of_first_fs(const struct chip *c, const struct llm_op *op, 
     return (int64_t)(least_ns * 1e6);
 }
 
+/* Until `fs`, if it is not 0. What a PE needs is known where PEs are alike; that it reads its
+ * weights from its own slice, where memories are plain and rows are not cut. */
+static struct llm_limit limit_of(const struct chip *c, const struct llm_op *op, uint32_t p,
+                                 int64_t fs)
+{
+    struct llm_limit limit = {.fs = fs, .mac = {c->mac[0], c->mac[1], c->mac[2]}};
+    double commands = op->weight_dtype != op->x.dtype ? 4 : 3;
+
+    if (c->has_plain_pes) {
+        limit.pair_fs = fmax(commands * c->command_ns, 2 * c->issue_ns) * 1e6;
+        limit.cycle_fs = op->x.dtype == KB_BF16 ? 1e6 / c->clock_ghz / c->rate : 0;
+    }
+    if (c->has_plain_memory && p == 1)
+        limit.byte_fs = 1e6 / c->slice_gbs;
+    return limit;
+}
+
 /* The operation alone, from 0, on one rank. One that takes longer than `best_fs` is not simulated
  * to its end, and *fs is any time that is longer. */
 static enum exit_code try_tile(const struct cli *cli, const struct chip *c, const struct graph *g,
@@ -295,15 +312,17 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
     struct graph one = *g;
     struct shape alone = *s;
     struct iteration took;
+    uint32_t p, q;
 
+    grid_of(c, s->batch * s->q, &p, &q);
     one.n = 1;
     one.layers = 1;
-    one.give_up_fs = best_fs;
+    one.limit = limit_of(c, op, p, best_fs);
     one.op[0] = *op;
     one.op[0].is_layer = false;
     alone.tp = 1;
     enum exit_code code = run_graph(cli, c, &one, &alone, &took);
-    *fs = took.fs;
+    *fs = took.gave_up ? INT64_MAX : took.fs;
     return code;
 }
 

@@ -51,14 +51,38 @@ static const struct limit {
     {"overhead", KB_COST_OVERHEAD},
     {"wire", KB_COST_WIRE},
     {"compute", KB_COST_COMPUTE},
-    {"buffers", KB_COST_BUFFERS}, /* the last: only where links are routers */
+    {"buffers", KB_COST_BUFFERS},        /* only where links are routers */
+    {"cache_off", KB_COST_CACHES},       /* these only where there are caches: without any; */
+    {"cache_all", KB_COST_CACHE_MISSES}, /* with all lines in them */
 };
 
 enum { N_LIMITS = sizeof limits / sizeof *limits };
 
+static bool has_limit(const struct cli *cli, const struct limit *l)
+{
+    if (l->cost & KB_COST_BUFFERS)
+        return cmd_has_return(cli);
+    if (l->cost & (KB_COST_CACHES | KB_COST_CACHE_MISSES))
+        return strstr(cli->info.config, "cache:") || strstr(cli->info.config, "l2:");
+    return true;
+}
+
+/* The i-th limit that the machine has; NULL: it has fewer. */
+static const struct limit *limit_at(const struct cli *cli, size_t i)
+{
+    for (size_t k = 0; k < N_LIMITS; k++)
+        if (has_limit(cli, &limits[k]) && i-- == 0)
+            return &limits[k];
+    return NULL;
+}
+
 static size_t n_limits(const struct cli *cli)
 {
-    return cmd_has_return(cli) ? N_LIMITS : N_LIMITS - 1;
+    size_t n = 0;
+
+    while (limit_at(cli, n))
+        n++;
+    return n;
 }
 
 /* One row: a run with one limit less. */
@@ -90,7 +114,7 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
     struct ablation *w = arg;
 
     (void)thread;
-    rerun_again(w->rerun, w->cli->topo, limits[i + 1].cost, &w->running[i + 1]);
+    rerun_again(w->rerun, w->cli->topo, limit_at(w->cli, i + 1)->cost, &w->running[i + 1]);
 }
 
 static bool give_run(void *arg, uint64_t i)
@@ -133,13 +157,14 @@ static const struct column names[] = {COLUMN_BY_HAND("removed", CELL_TEXT)};
 
 static void name_run(void *arg, uint64_t i, struct cell *cells)
 {
-    (void)arg;
-    cells[0] = cell_text(limits[i].name);
+    const struct ablation *w = arg;
+
+    cells[0] = cell_text(limit_at(w->cli, i)->name);
 }
 
 static void begin(struct ablation *w)
 {
-    explained_begin(&w->explained, w->cli, names, 1, name_run, NULL);
+    explained_begin(&w->explained, w->cli, names, 1, name_run, w);
     w->rerun->explained = &w->explained;
     for (size_t i = 0; i < N_LIMITS && explained_is_wanted(w->cli); i++)
         w->running[i].explained = &w->runs[i];
@@ -235,7 +260,7 @@ static bool limit_row(void *arg, uint64_t i, struct cell *cells)
     int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
     struct limit_row *row = &w->shown;
 
-    *row = (struct limit_row){.removed = limits[w->order[i]].name,
+    *row = (struct limit_row){.removed = limit_at(w->cli, w->order[i])->name,
                               .end_fs = o->end_fs,
                               .judged_fs = after_fs,
                               .p99_fs = o->p99_fs,
@@ -273,7 +298,7 @@ static enum exit_code print_stuck(const struct ablation *w, struct sink *s)
     while (!w->outcomes[i].stuck)
         i++;
     if (i > 0)
-        cmd_note(w->cli, "with %s removed:", limits[i].name);
+        cmd_note(w->cli, "with %s removed:", limit_at(w->cli, i)->name);
     return deadlock_rows_print(w->cli, kb_bench_sim(w->outcomes[i].stuck), &w->outcomes[i].why, s);
 }
 

@@ -22,6 +22,7 @@ static inline struct kb_served wrong_serve(struct wrong *s, const struct kb_requ
     case 3: /* held for longer than it lasts */
         return (struct kb_served){2 * r->own_fs, now_fs + r->own_fs};
     case 4: /* never */
+    case 192:
         return (struct kb_served){0, INT64_MAX};
     case 5: /* never, and held so long */
         return (struct kb_served){INT64_MAX - now_fs, INT64_MAX};

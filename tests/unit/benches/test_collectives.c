@@ -379,6 +379,25 @@ static void what_cannot_run_is_not_chosen(void **state)
     any_topology_free(topo);
 }
 
+/* 32 packages of 64 PEs, twice: a trial would take as long as the run, so the estimates decide. */
+static void many_pes_are_not_tried(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: many\nsips: 2\nsip: {cube_mesh: {w: 8, h: 4}}"
+                     "\ncube: {pes: 64}\n");
+
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        kb_bench_run *run;
+
+        assert_int_equal(choose(topo, REDUCE, over, 1000, &run), KB_OK);
+        assert_non_null(strstr(kb_bench_notes(run), "ring about"));
+        assert_null(strstr(kb_bench_notes(run), " takes "));
+        kb_bench_free(run);
+    }
+    any_topology_free(topo);
+}
+
 /* One allocation that fails, and no other: auto chooses what it chooses else, or nothing. */
 static void no_other_is_chosen_for_want_of_memory(void **state)
 {
@@ -422,6 +441,7 @@ int main(void)
         cmocka_unit_test(all_to_all_runs_where_its_queues_do_not_fit),
         cmocka_unit_test(auto_takes_the_fastest),
         cmocka_unit_test(what_cannot_run_is_not_chosen),
+        cmocka_unit_test(many_pes_are_not_tried),
         cmocka_unit_test(no_other_is_chosen_for_want_of_memory),
     };
 

@@ -6,11 +6,20 @@
 #include "support/rig.h"
 #include <math.h>
 
-#define ONE(cache)                                                                                 \
-    "kernbench: 2\nname: caches\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+#define ONE(cache) WITH_LINKS("ideal", cache)
+#define WITH_LINKS(links, cache)                                                                   \
+    "kernbench: 2\nname: caches\ncontention: {links: " links "}\nns_per_mm: 0.0\n"                 \
     "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 256}, "                          \
     "xbar: {overhead_ns: 0, pe_gbs: 256}, pe: {pe_dma: {read_channels: 16, write_channels: 16}}, " \
     "hbm: {bw_gbs: 256, latency_ns: 100, cache: {" cache ", bw_gbs: 1024, latency_ns: 20}}}\n"
+/* The same before banks, one channel of 32 GB/s: a burst takes 2 ns, a closed row 14 more. */
+#define BANKED(cache)                                                                              \
+    "kernbench: 2\nname: caches\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+    "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, noc: {bw_gbs: 256}, "                          \
+    "xbar: {overhead_ns: 0, pe_gbs: 256}, pe: {pe_dma: {read_channels: 16, write_channels: 16}}, " \
+    "hbm: {bw_gbs: 32, model: banks, channels: 1, groups: 1, refresh: none, timing_ns: {ctrl: "    \
+    "0}, "                                                                                         \
+    "cache: {" cache ", line: 64, bw_gbs: 1024, latency_ns: 20}}}\n"
 #define SMALL "size_mb: 0.000244140625, ways: 2" /* one set of two lines */
 #define KIB64 "size_mb: 0.0625, ways: 4"
 
@@ -47,6 +56,27 @@ static const struct cached_run runs[] = {
       {KB_READ, 0, 4096, 128, 121},
       {KB_READ, 0, 8192, 128, 121.5},
       {KB_READ, 0, 12288, 128, 122}}},
+    /* The child of the first: ACT 20, RD 34, its burst ends at 50. Of the last one lines 0 and 2
+     * are missing, of a row that is open: RD 1020 and 1022. */
+    {BANKED(KIB64),
+     {{KB_READ, 0, 64, 64, 50},
+      {KB_READ, 10, 64, 64, 50},
+      {KB_READ, 60, 64, 64, 80.25},
+      {KB_READ, 1000, 0, 192, 1038}}},
+    /* What is dropped, line 0, is a write behind the read of line 2, which waits for it neither
+     * then nor later. */
+    {BANKED("size_mb: 0.0001220703125, ways: 2"),
+     {{KB_WRITE, 0, 0, 64, 20.25},
+      {KB_WRITE, 0, 64, 64, 20.3125},
+      {KB_READ, 0, 128, 64, 50.125},
+      {KB_READ, 1000, 192, 64, 1036}}},
+    /* Behind routers request and data take 1 fs each, and data set out as late as they must to end
+       then. */
+    {WITH_LINKS("router", KIB64),
+     {{KB_READ, 0, 0, 4096, 136.000002},
+      {KB_READ, 1000, 0, 4096, 1036.000002},
+      {KB_READ, 2000, 2048, 4096, 2128.000002},
+      {KB_WRITE, 3000, 0, 4096, 3036.000001}}},
     {ONE(KIB64 ", mshrs: 1"),
      {{KB_READ, 0, 0, 128, 120.5},
       {KB_READ, 0, 4096, 128, 241},
@@ -450,6 +480,33 @@ static void waits_at_a_cache_have_causes(void **state)
     }
 }
 
+/* A cache of 20 ns before a memory of 100, a read of 4096 bytes at 256 GB/s: without misses 20 +
+ * 16, without the cache 100 + 16. A write is done in 36 behind either, and in 116 without. */
+static void a_run_may_leave_out_misses_or_caches(void **state)
+{
+    static const struct {
+        unsigned costs_off;
+        kb_transaction_op op;
+        double done_ns;
+        const char *yaml;
+    } of[] = {{KB_COST_CACHE_MISSES, KB_READ, 36, ONE(KIB64)},
+              {KB_COST_CACHES, KB_READ, 116, ONE(KIB64)},
+              {KB_COST_CACHES, KB_WRITE, 116, ONE(KIB64)},
+              {KB_COST_CACHE_MISSES, KB_READ, 36.000002, WITH_LINKS("router", KIB64)},
+              {KB_COST_CACHES, KB_READ, 116.000002, WITH_LINKS("router", KIB64)},
+              {KB_COST_CACHES, KB_WRITE, 116.000001, WITH_LINKS("router", KIB64)}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        const kb_topology *topo = any_topology(of[i].yaml);
+        const struct access one[] = {{of[i].op, 0, 0, 4096, of[i].done_ns}, {0}};
+
+        for (int e = KB_FUSED; e <= KB_HOP; e++)
+            run_by(topo, (kb_options){.engine = (kb_engine)e, .costs_off = of[i].costs_off}, one);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,7 +516,8 @@ int main(void)
         cmocka_unit_test(hits_are_those_of_a_plain_list),
         cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
-        cmocka_unit_test(waits_at_a_cache_have_causes)};
+        cmocka_unit_test(waits_at_a_cache_have_causes),
+        cmocka_unit_test(a_run_may_leave_out_misses_or_caches)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

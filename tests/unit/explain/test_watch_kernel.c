@@ -753,6 +753,19 @@ static void assert_shares(const struct watched *w, const kb_command *c)
 
 /* -- commands ------------------------------------------------------------------------------- */
 
+/* Of a product's operands: a float before an integer, then that of more bytes. */
+static enum judge_dtype wider_of(const struct judge_command *c)
+{
+    static const unsigned bytes[] = {1, 4, 2, 4, 8};
+    bool floats = c->in >= JUDGE_F16;
+
+    if (!c->mixed)
+        return c->in;
+    if (floats != (c->other >= JUDGE_F16))
+        return floats ? c->in : c->other;
+    return bytes[c->other] > bytes[c->in] ? c->other : c->in;
+}
+
 static void assert_name(const struct watched *w, const struct judge_command *c, const kb_command *x)
 {
     static const char *const dtypes[] = {"i8", "i32", "f16", "f32", "f64"};
@@ -776,7 +789,7 @@ static void assert_name(const struct watched *w, const struct judge_command *c, 
         break;
     case JUDGE_ACC_DOT:
     case JUDGE_DOT:
-        snprintf(want, sizeof want, "gemm_%s", dtypes[c->in]);
+        snprintf(want, sizeof want, "gemm_%s", dtypes[wider_of(c)]);
         break;
     case JUDGE_MATH:
         strcpy(want, c->op);

@@ -84,6 +84,108 @@ static size_t dot(struct rig *r, size_t k)
             .kind = JUDGE_DOT, .m = 32, .k = 64, .n = 32, .operand_bytes = 8192, .nbytes = 2048});
 }
 
+/* c0.pe0 alone does it, on a machine of these keys of a PE, and takes `ns`. */
+static void assert_alone(const char *pe, struct judge_command c, double ns)
+{
+    char yaml[512];
+    struct rig r;
+
+    snprintf(yaml, sizeof yaml, "%scube: {pe: {%s}}\n", CUBE8, pe);
+    r = rig_of(yaml);
+    c.at = end_of(&r, "c0.slice0");
+    add(&r, kernel(&r, "c0.pe0"), c);
+    assert_true(judge_kernels(r.t, &r.p, &r.run));
+    assert_int_equal(r.run.kernels[0].end_fs - r.run.start_fs, NS(ns));
+    drop(&r);
+}
+
+static void products_of_two_types_and_batches(void **state)
+{
+    struct judge_command mixed = {.kind = JUDGE_DOT,
+                                  .in = JUDGE_F16,
+                                  .mixed = true,
+                                  .other = JUDGE_I8,
+                                  .m = 32,
+                                  .k = 1024,
+                                  .n = 128,
+                                  .operand_bytes = 65536 + 131072,
+                                  .nbytes = 16384};
+    struct judge_command batch = {.kind = JUDGE_DOT,
+                                  .in = JUDGE_F16,
+                                  .batch = 4,
+                                  .m = 32,
+                                  .k = 64,
+                                  .n = 32,
+                                  .operand_bytes = 32768,
+                                  .nbytes = 8192};
+
+    (void)state;
+    assert_alone("pe_gemm: {rate: {i8: 2}}", mixed, 1443);
+    assert_alone("pe_gemm: {rate: {f16: 0.5, i8: 2}}", mixed, 1443 + 1024);
+    assert_alone("", batch, 147);
+}
+
+static void rows_of_one_transaction(void **state)
+{
+    struct judge_command rows = {
+        .kind = JUDGE_LOAD, .nbytes = 32 * 256, .rows = 32, .stride = 512, .listed = true};
+    struct judge_command pages = {
+        .kind = JUDGE_LOAD, .nbytes = 16 * 4096, .rows = 16, .stride = 8192, .listed = true};
+
+    (void)state;
+    assert_alone("pe_dma: {tiles: runs}", rows, 37.085);
+    assert_alone("pe_dma: {tiles: runs, run_ns: 4}", rows, 130.085);
+    assert_alone("pe_dma: {tiles: joined, run_ns: 4}", rows, 37.085);
+    assert_alone("pe_dma: {tiles: runs}", pages, 261.085);
+}
+
+/* Four cubes in a row: c0.pe0 stores 4 KiB to a slice of each of the others; and loads their sum.
+ */
+static void multicasts_of_a_kernel(void **state)
+{
+    static const char row[] = "kernbench: 1\nname: row\nsip: {cube_mesh: {w: 4, h: 1}}\n";
+
+    (void)state;
+    for (int loads = 0; loads < 2; loads++) {
+        struct rig r = rig_of(row);
+        struct judge_command c = {.kind = loads ? JUDGE_LOAD : JUDGE_STORE, .nbytes = 4096};
+
+        c.n_targets = 3;
+        c.targets[0] = c.at = end_of(&r, "c1.slice0");
+        c.targets[1] = end_of(&r, "c2.slice0");
+        c.targets[2] = end_of(&r, "c3.slice0");
+        add(&r, kernel(&r, "c0.pe0"), c);
+        assert_true(judge_kernels(r.t, &r.p, &r.run));
+        assert_int_equal(r.run.kernels[0].end_fs - r.run.start_fs, NS(43.655));
+        drop(&r);
+    }
+}
+
+/* docs/kernels.md "Launches side by side": A on c0.pe0, B on c0.pe1 in another stream, C on c0.pe0
+ * in B's, each 100 loads of 64 bytes of the own slice. */
+static void launches_that_wait(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+
+    (void)state;
+    for (size_t l = 0; l < 3; l++) {
+        size_t k = kernel(&r, l == 1 ? "c0.pe1" : "c0.pe0");
+
+        r.p.kernels[k].launch = l;
+        judge_add_launch(&r.p, &(struct judge_launch){.stream = l > 0});
+        for (int i = 0; i < 100; i++)
+            dma(&r, k, JUDGE_LOAD, l == 1 ? "c0.slice1" : "c0.slice0", 64, false);
+    }
+    assert_true(judge_kernels(r.t, &r.p, &r.run));
+    assert_int_equal(r.run.kernels[0].start_fs, NS(21.25625));
+    assert_int_equal(r.run.kernels[1].start_fs, NS(21.21875));
+    assert_int_equal(r.run.kernels[0].end_fs - r.run.kernels[0].start_fs, NS(533.5));
+    assert_int_equal(r.run.kernels[0].response_fs, NS(556.0125));
+    assert_int_equal(r.run.kernels[2].launch_fs, NS(556.0125));
+    assert_int_equal(r.run.kernels[2].start_fs, NS(577.26875));
+    drop(&r);
+}
+
 /* f16: a from `a`, b from `b` at 1 MB, to c0.slice0 at 2 MB; NULL: it is in the own TCM. */
 static struct judge_command gemm(struct rig *r, uint32_t m, uint32_t k, uint32_t n, const char *a,
                                  const char *b)
@@ -928,7 +1030,8 @@ static void random_programs_talk(void **state)
     assert_true(pieces > 2 * kinds[JUDGE_SEND]);
 }
 
-/* Leaves only loads and stores of slices and SRAMs, and lets none of them block. */
+/* Leaves only loads and stores of slices and SRAMs, and lets none of them block. Those to several
+ * memories have one offset in all, as a replay's. */
 static void keep_dma(struct judge_program *p)
 {
     for (size_t k = 0; k < p->n; k++) {
@@ -941,10 +1044,18 @@ static void keep_dma(struct judge_program *p)
             if (c.kind > JUDGE_STORE || c.at.kind == JUDGE_TCM)
                 continue;
             c.async = true;
+            for (size_t t = 0; t < c.n_targets; t++)
+                c.offsets[t] = c.offset;
             kept->commands[n++] = c;
         }
         kept->n = n;
     }
+}
+
+/* Is a tile of that PE its runs? */
+static bool cuts_tiles(const struct rig *r, const struct judge_end *pe)
+{
+    return strcmp(judge_cube_text(r->t, pe->sip, pe->cube, "cube.pe.pe_dma.tiles"), "runs") == 0;
 }
 
 /* The replay's judge says the same of transactions that are issued at the same times. */
@@ -975,6 +1086,10 @@ static void transactions_take_what_a_replay_says(void **state)
             rows[i].dst = c->at;
             rows[i].offset = c->offset;
             rows[i].nbytes = c->nbytes;
+            rows[i].rows = cuts_tiles(&r, &rows[i].src) ? c->rows : 0;
+            rows[i].stride = c->stride;
+            rows[i].n_targets = c->n_targets;
+            memcpy(rows[i].targets, c->targets, sizeof c->targets);
         }
         assert_true(judge_replay(r.t, rows, n, results, &fingerprint));
         for (size_t i = 0; i < n; i++) {
@@ -1015,6 +1130,10 @@ int main(void)
         cmocka_unit_test(every_kernel_starts_when_the_last_launch_arrives),
         cmocka_unit_test(a_load_of_the_own_slice),
         cmocka_unit_test(a_dot_and_an_exp),
+        cmocka_unit_test(products_of_two_types_and_batches),
+        cmocka_unit_test(rows_of_one_transaction),
+        cmocka_unit_test(multicasts_of_a_kernel),
+        cmocka_unit_test(launches_that_wait),
         cmocka_unit_test(a_composite_in_the_own_slice),
         cmocka_unit_test(a_composite_with_a_loaded),
         cmocka_unit_test(two_pes_load_from_one_slice),

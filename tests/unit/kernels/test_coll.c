@@ -306,6 +306,31 @@ static void one_way_planes_have_rings_of_one_way(void **state)
     any_topology_free(plane);
 }
 
+/*
+ * Memories of 1 us, and one channel: a vector comes and goes as a whole, not in eight parts, each
+ * of which would take 1 us. A message takes 4 ns and its bytes.
+ */
+static void vectors_of_far_memories_come_in_few_blocks(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    const kb_topology *far =
+        any_topology("kernbench: 3\nname: far\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 8, hbm: {latency_ns: 1000.0}, pe: {pe_tcm: {size_mb: 1}, "
+                     "pe_dma: {read_channels: 1, write_channels: 1}}}\n");
+    struct plan p = {.pes = pes, .n = 8, .on = far, .args = {.algorithm = KB_COLL_RING}};
+
+    (void)state;
+    for (const char *what = "gsr"; *what; what++)
+        for (int64_t count = 1; count <= LONGEST; count += 571) {
+            p.what = *what;
+            p.args.count = count;
+            check(p);
+            if (count > 8)
+                assert_in_range(time_of(far, p), MS / 1000, (*what == 'r' ? 6 : 4) * MS / 1000);
+        }
+    any_topology_free(far);
+}
+
 /* Queues of seven others take 1.1 MB of 1; those of a barrier 0.5. */
 static void many_exchange_without_queues(void **state)
 {
@@ -627,6 +652,7 @@ int main(void)
         cmocka_unit_test(auto_is_the_fastest),
         cmocka_unit_test(one_way_planes_have_rings_of_one_way),
         cmocka_unit_test(many_exchange_without_queues),
+        cmocka_unit_test(vectors_of_far_memories_come_in_few_blocks),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(groups_are_checked),
         cmocka_unit_test(groups_are_rows_of_the_machine),

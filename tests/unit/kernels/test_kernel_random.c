@@ -150,7 +150,7 @@ static void assert_copy(const struct scenario *s, const char *line, const struct
 static void assert_moved(const struct scenario *s, const char *line,
                          const struct judge_op_record *r)
 {
-    bool loads = strstr(line, "\"op_name\":\"dma_read\"");
+    bool loads = strstr(line, "\"op_name\":\"dma_read");
 
     assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
     assert_field(s, line, loads ? "\"src_addr\":" : "\"dst_addr\":", (double)r->address);
@@ -429,6 +429,57 @@ static void random_kernels_side_by_side(void **state)
     assert_true(several > seeds / 5);
 }
 
+/* Several launches, of which some share PEs, some a stream, and some wait for others. */
+static void draw_launches(struct scenario *s, uint64_t seed)
+{
+    uint64_t dice = seed * 77 + 5;
+    size_t n = 2 + draw(&dice) % 4;
+
+    for (size_t l = 0; l < n; l++) {
+        struct judge_launch launch = {.stream = draw(&dice) % 3};
+        size_t first = s->program.n;
+
+        if (l > 0) {
+            struct judge_program more = {0};
+
+            judge_random_program(s->judge, seed + 1000 * l, &more);
+            for (size_t k = 0; k < more.n && !uses_tcms(&more); k++) {
+                size_t to = judge_add_kernel(&s->program, &more.kernels[k].pe);
+
+                for (size_t i = 0; i < more.kernels[k].n; i++)
+                    judge_add_command(&s->program, to, &more.kernels[k].commands[i]);
+            }
+            judge_program_clear(&more);
+        }
+        for (size_t k = first; k < s->program.n; k++)
+            s->program.kernels[k].launch = s->program.n_launches;
+        for (size_t a = 0; a < s->program.n_launches && launch.n_after < JUDGE_MOST_AFTER; a++)
+            if (draw(&dice) % 3 == 0)
+                launch.after[launch.n_after++] = a;
+        if (l == 0 || s->program.n > first)
+            judge_add_launch(&s->program, &launch);
+    }
+}
+
+/* They set out when they may: by their streams, those they name, and their PEs. */
+static void random_launches_wait(void **state)
+{
+    uint64_t seeds = n_seeds(BESIDE), several = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_unjudged(judge_random_kernel_topo, seed);
+
+        if (!uses_tcms(&s.program))
+            draw_launches(&s, seed);
+        scenario_judge(&s);
+        several += launches_of(&s) > 2;
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+    assert_true(several > seeds / 10);
+}
+
 static void random_kernels_on_any_shape(void **state)
 {
     uint64_t seeds = n_seeds(SHAPES);
@@ -531,6 +582,7 @@ int main(void)
         cmocka_unit_test(random_kernels_that_talk_do_so_too),
         cmocka_unit_test(random_kernels_that_overlap_do_so_too),
         cmocka_unit_test(random_kernels_side_by_side),
+        cmocka_unit_test(random_launches_wait),
         cmocka_unit_test(random_kernels_on_any_shape),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),

@@ -115,6 +115,88 @@ static void rows_are_runs(void **state)
     any_topology_free(topo);
 }
 
+/* Every second row of 256 bytes, one by one, under tl_async() and as one list. */
+enum { ROWS = 32, ROW = 256, PAGES = 16, PAGE = 4096 };
+
+static void one_by_one(tl_ctx *tl, bool async, uint64_t n, uint64_t nbytes)
+{
+    tl_async(tl, async);
+    for (uint64_t i = 0; i < n; i++)
+        tl_load(tl, slice_address(tl, 0, 2 * i * nbytes % FILLED), KB_U8,
+                KB_SHAPE((int64_t)nbytes));
+    tl_wait_all(tl);
+}
+
+static void rows_in_turn(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    one_by_one(tl, false, ROWS, ROW);
+    mark(tl, args, 1);
+}
+
+static void rows_that_overlap(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    one_by_one(tl, true, ROWS, ROW);
+    mark(tl, args, 1);
+}
+
+static void rows_of_a_list(tl_ctx *tl, const kb_args *args)
+{
+    int64_t index[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        index[i] = 2 * i;
+    mark(tl, args, 0);
+    tl_load_rows(tl, slice_address(tl, 0, 0), KB_U8, KB_SHAPE(ROW), ROW, index, ROWS);
+    mark(tl, args, 1);
+}
+
+#define DMA(links, keys)                                                                           \
+    "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\ncontention: {links: " links        \
+    "}\ncube: {pe: {pe_dma: {" keys "}}}\n"
+#define ASSERT_TAKES(keys, kernel, ns)                                                             \
+    assert_talk_takes((const char *const[]){DMA("ideal", keys), DMA("fifo", keys)}, kernel, FS(ns))
+
+/* 32 * (3 + 2.085 + 1); issues at 3, 6, ..., of which each is behind the load before: 3 + 32
+ * * 3.085; 3 + 2.085 + 32; the last run 31 * 4 behind the first, and 1. */
+static void rows_take_as_long_as_their_bytes_or_runs(void **state)
+{
+    (void)state;
+    ASSERT_TAKES("tiles: runs", rows_in_turn, 194.720);
+    ASSERT_TAKES("tiles: runs", rows_that_overlap, 101.720);
+    ASSERT_TAKES("tiles: runs", rows_of_a_list, 37.085);
+    ASSERT_TAKES("tiles: joined", rows_of_a_list, 37.085);
+    ASSERT_TAKES("tiles: runs, run_ns: 4", rows_of_a_list, 130.085);
+    ASSERT_TAKES("tiles: joined, run_ns: 4", rows_of_a_list, 37.085);
+}
+
+static void pages_that_overlap(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    one_by_one(tl, true, PAGES, PAGE);
+    mark(tl, args, 1);
+}
+
+static void pages_of_a_list(tl_ctx *tl, const kb_args *args)
+{
+    static const int64_t index[PAGES] = {0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14};
+
+    mark(tl, args, 0);
+    tl_load_rows(tl, slice_address(tl, 0, 0), KB_U8, KB_SHAPE(PAGE), PAGE, index, PAGES);
+    mark(tl, args, 1);
+}
+
+/* Pages of a paged cache, which do not touch: 3 + 16 * 18.085 by one channel; by two the slice is
+ * never idle, 5.085 + 16 * 16; as one list, too. */
+static void pages_take_as_long_as_their_channels(void **state)
+{
+    (void)state;
+    ASSERT_TAKES("read_channels: 1", pages_that_overlap, 292.360);
+    ASSERT_TAKES("read_channels: 2", pages_that_overlap, 261.085);
+    ASSERT_TAKES("tiles: runs", pages_of_a_list, 261.085);
+}
+
 /* -- mistakes --------------------------------------------------------------------------------- */
 
 static void loads_too_little(tl_ctx *tl, const kb_args *args)
@@ -155,6 +237,8 @@ int main(void)
         cmocka_unit_test(banks_see_a_list),
         cmocka_unit_test(slices_serve_at_once),
         cmocka_unit_test(rows_are_runs),
+        cmocka_unit_test(rows_take_as_long_as_their_bytes_or_runs),
+        cmocka_unit_test(pages_take_as_long_as_their_channels),
         cmocka_unit_test(wrong_lists_are_refused),
     };
 

@@ -224,6 +224,34 @@ static void what_is_updated_by_a_shape_is_seen(void **state)
 
 /* -- what is told --------------------------------------------------------------------------- */
 
+/* The value takes the place of the update among commands, and is none: its tensor comes back, so
+ * that there is room for more than 16 of 64 KiB. */
+static void values_behind(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(16, 16), 1),
+              *y = tl_full(tl, KB_F32, KB_SHAPE(16), 2);
+
+    for (int i = 0; i < 20; i++) {
+        tl_tensor *z = tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(FILLED / 4));
+
+        tl_update(tl, x, 0, 0, tl_reshape(tl, y, KB_SHAPE(1, 16)));
+        mark_value(tl, args, 0, tl_value(tl, z, 2));
+        tl_free(tl, z);
+    }
+}
+
+static void a_value_behind_an_update_is_none(void **state)
+{
+    const kb_topology *topo = any_topology("kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: "
+                                           "2}}\ncube: {pe: {pe_tcm: {size_mb: 1}}}\n");
+    struct marks m;
+
+    (void)state;
+    free(talk(topo, values_behind, &m, one, 1));
+    assert_true(m.value[0][0] == 3);
+    any_topology_free(topo);
+}
+
 /* Ids: full 0, STORE; full 2, STORE; update 4, FETCH, STORE. */
 static void the_record_is_of_memory(void **state)
 {
@@ -299,6 +327,7 @@ int main(void)
         cmocka_unit_test(handles_see_what_they_should),
         cmocka_unit_test(what_other_pes_see_and_write),
         cmocka_unit_test(what_is_updated_by_a_shape_is_seen),
+        cmocka_unit_test(a_value_behind_an_update_is_none),
         cmocka_unit_test(the_record_is_of_memory),
         cmocka_unit_test(mistakes_are_named),
     };

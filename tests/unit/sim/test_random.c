@@ -278,7 +278,9 @@ static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 
 static void check_costs_off(struct scenario *s)
 {
-    kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
+    static const unsigned of_caches[] = {0, KB_COST_CACHES, KB_COST_CACHE_MISSES};
+    unsigned off = (unsigned)(draw(&s->dice) % 64) | of_caches[draw(&s->dice) % 3];
+    kb_options options = {.fingerprint = true, .costs_off = off};
     kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop, *plain;
 
     options.engine = KB_HOP;
@@ -312,6 +314,7 @@ static void engines_agree_whatever_cost_is_left_out(void **state)
     each_scenario(seeds() / 2, judge_random_topo, check_costs_off);
     each_scenario(seeds() / 4, judge_random_shape, check_costs_off);
     each_scenario(seeds() / 8, judge_random_caches, check_costs_off);
+    each_scenario(seeds() / 8, judge_random_l2, check_costs_off);
 }
 
 int main(void)

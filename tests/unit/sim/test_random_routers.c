@@ -141,6 +141,12 @@ static void banks_behind_routers(void **state)
     check_machines(judge_random_router_banks, SEEDS);
 }
 
+static void caches_behind_routers(void **state)
+{
+    (void)state;
+    check_machines(judge_random_router_caches, SEEDS / 2);
+}
+
 static void nets(void **state)
 {
     (void)state;
@@ -176,6 +182,7 @@ int main(void)
         cmocka_unit_test(machines_on_which_they_once_differed),
         cmocka_unit_test(both_engines_say_what_the_judge_says),
         cmocka_unit_test(banks_behind_routers),
+        cmocka_unit_test(caches_behind_routers),
         cmocka_unit_test(nets),
         cmocka_unit_test(routes_around_gaps_and_meshes_in_cubes),
     };

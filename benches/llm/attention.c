@@ -160,7 +160,10 @@ static struct partial attend(const struct llm_pe *me, const struct llm_op *op,
     tl_tensor *q = op->latent ? llm_load_q(me, op, request * op->q + b->row, b->rows)
                               : load_q(me, op, b, head * group * op->dim, group * op->dim);
 
-    q = tl_mul(me->tl, q, tl_scalar(me->tl, 1 / sqrt((double)op->dim)));
+    int64_t wide =
+        op->latent ? op->z.cols / op->heads : op->dim; /* of a head, before it was absorbed */
+
+    q = tl_mul(me->tl, q, tl_scalar(me->tl, 1 / sqrt((double)wide)));
     for (int64_t page = b->first; page < pages; page += n * b->step) {
         n = least(pages_at_once(me, op, rows), parts(pages - page, b->step));
         attend_pages(me, op, b, q, page, n, &sum);

@@ -1,9 +1,11 @@
 /*
- * test_llm_values.c -- experts in numbers: what the kernel of a model computes beside plain loops.
+ * test_llm_values.c -- experts and latents in numbers: what the kernel of a model computes beside
+ * plain loops.
  *
  * Scores, activations and weights are random; each rank has its parts of them where the kernel
  * looks for them. Choices of experts are those of the scores, by the judge here; the sum of a
- * token's experts must be the judge's in every rank.
+ * token's experts must be the judge's in every rank. Of attention over latents the pages are filled
+ * with those of tokens before it.
  */
 #include "support/any_limits.h"
 #include "support/any_topology.h"
@@ -121,6 +123,7 @@ static void judge_token(const struct layer *l, const struct numbers *n, const ui
 struct bed {
     const struct layer *l;
     const struct numbers *n;
+    const struct latents *latents; /* in place of both */
     struct graph g;
     struct shape s;
     struct chip chip;
@@ -137,12 +140,12 @@ static const struct llm_op *op_of(const struct graph *g, const char *id)
     return NULL;
 }
 
-/* From the choice of experts to the sum over ranks. */
-static void take_experts(struct graph *g)
+/* The operations of a layer from one to another, without that. */
+static void take_ops(struct graph *g, const char *from, const char *to)
 {
-    size_t first = (size_t)(op_of(g, "route") - g->op), n = 0;
+    size_t first = (size_t)(op_of(g, from) - g->op), n = 0;
 
-    while (strcmp(g->op[first + n].id, "norm") != 0)
+    while (strcmp(g->op[first + n].id, to) != 0)
         n++;
     memmove(g->op, g->op + first, n * sizeof *g->op);
     g->n = n;
@@ -179,7 +182,7 @@ static void make_graph(struct bed *b, const struct llm_routing *routing)
                           .act = KB_F32,
                           .kv_dtype = KB_F32};
     graph_of_model(&m, &b->s, &b->g);
-    take_experts(&b->g);
+    take_ops(&b->g, "route", "norm");
     graph_place(&b->g, &b->s, (uint32_t)l->p, b->chip.unit_pes / (uint32_t)l->p);
     graph_route(&b->g, routing);
 }
@@ -195,7 +198,7 @@ static float *room_at(const struct bed *b, int64_t rank, int64_t r, int64_t c, u
 /* Calls `fill` for each PE. */
 static void each_pe(struct bed *b, void (*fill)(struct bed *b, int64_t rank, int64_t r, int64_t c))
 {
-    for (int64_t rank = 0; rank < b->l->tp; rank++)
+    for (int64_t rank = 0; rank < b->step.tp; rank++)
         for (int64_t r = 0; r < b->step.p; r++)
             for (int64_t c = 0; c < b->step.q; c++)
                 fill(b, rank, r, c);
@@ -322,14 +325,52 @@ static void hold_pe(struct bed *b, int64_t rank, int64_t r, int64_t c)
     free(judged);
 }
 
+/* The bed of a graph that is placed, in pages of 16. */
+static void make_bed(struct bed *b, int64_t tp, int64_t p)
+{
+    static int64_t layers_done;
+    static bool wrong;
+    size_t done = b->g.n * (size_t)tp * b->chip.unit_pes;
+
+    b->step = (struct llm_step){.op = b->g.op,
+                                .n_ops = b->g.n,
+                                .layers = 1,
+                                .tp = (uint32_t)tp,
+                                .pes = b->chip.unit_pes,
+                                .p = (uint32_t)p,
+                                .q = b->chip.unit_pes / (uint32_t)p,
+                                .pe_of = b->chip.order,
+                                .kv_at = b->g.kv_at,
+                                .kv_bytes = b->g.kv_bytes,
+                                .kv_dtype = KB_F32,
+                                .page = 16,
+                                .acc_bytes = b->chip.acc_bytes,
+                                .tcm_bytes = b->chip.tcm_bytes,
+                                .layers_done = &layers_done,
+                                .is_wrong = &wrong};
+    b->step.end_fs = calloc(done, sizeof *b->step.end_fs);
+    b->step.came_fs = calloc(done, sizeof *b->step.came_fs);
+    b->step.agrees = calloc(2, 1);
+    b->bytes = malloc(kb_pe_count(b->chip.topo) * b->g.room);
+    assert_true(b->step.end_fs && b->step.came_fs && b->step.agrees && b->bytes);
+    memset(b->bytes, 0x41, kb_pe_count(b->chip.topo) * b->g.room); /* that no one has written */
+}
+
+static void free_bed(struct bed *b)
+{
+    free(b->step.end_fs);
+    free(b->step.came_fs);
+    free(b->step.agrees);
+    free(b->bytes);
+    chip_free(&b->chip);
+}
+
 static void hold_layer(const kb_topology *topo, const struct layer *l)
 {
     const struct cli cli = cli_of(topo, KB_FUSED);
     struct numbers n = draw_numbers(l);
     uint16_t *expert = calloc((size_t)(l->tokens * l->chosen), sizeof *expert);
     const struct llm_routing routing = {l->experts, l->chosen, l->tokens, expert, 0};
-    int64_t layers_done = 0;
-    bool wrong = false;
     struct bed b = {.l = l, .n = &n};
 
     assert_non_null(expert);
@@ -337,35 +378,12 @@ static void hold_layer(const kb_topology *topo, const struct layer *l)
         judge_choices(l, &n, t, expert + t * l->chosen);
     assert_int_equal(chip_of(&cli, &b.chip), EXIT_OK);
     make_graph(&b, &routing);
-    b.step = (struct llm_step){.op = b.g.op,
-                               .n_ops = b.g.n,
-                               .layers = 1,
-                               .tp = (uint32_t)l->tp,
-                               .pes = b.chip.unit_pes,
-                               .p = (uint32_t)l->p,
-                               .q = b.chip.unit_pes / (uint32_t)l->p,
-                               .pe_of = b.chip.order,
-                               .page = 16,
-                               .acc_bytes = b.chip.acc_bytes,
-                               .tcm_bytes = b.chip.tcm_bytes,
-                               .layers_done = &layers_done,
-                               .is_wrong = &wrong};
-    size_t done = b.g.n * (size_t)l->tp * b.chip.unit_pes;
-    b.step.end_fs = calloc(done, sizeof *b.step.end_fs);
-    b.step.came_fs = calloc(done, sizeof *b.step.came_fs);
-    b.step.agrees = calloc(2, 1);
-    b.bytes = malloc(kb_pe_count(topo) * b.g.room);
-    assert_true(b.step.end_fs && b.step.came_fs && b.step.agrees && b.bytes);
-    memset(b.bytes, 0x41, kb_pe_count(topo) * b.g.room); /* numbers that no one has written */
+    make_bed(&b, l->tp, l->p);
     each_pe(&b, fill_pe);
     run(&b);
     each_pe(&b, hold_pe);
-    free(b.step.end_fs);
-    free(b.step.came_fs);
-    free(b.step.agrees);
-    free(b.bytes);
+    free_bed(&b);
     free(expert);
-    chip_free(&b.chip);
     free_numbers(&n);
 }
 
@@ -391,10 +409,188 @@ static void sums_of_experts_are_those_of_plain_loops(void **state)
     any_topology_free(topo);
 }
 
+/* -- latents ------------------------------------------------------------------------------------
+ */
+
+/* Of one rank: requests of one token, with `kv` in all; columns of a head of q, before and in what
+ * is turned; of a latent and of a value. */
+struct latents {
+    int64_t p, batch, kv, heads, nope, rope, latent, value;
+    float *q, *kept;        /* [request][head][nope + rope], [request][token][latent + rope] */
+    float *absorb, *expand; /* [head][nope][latent], [head][latent][value] */
+};
+
+static void draw_latents(struct latents *l)
+{
+    struct rng r = rng_new(6, "latents");
+
+    l->q = random_floats(&r, l->batch * l->heads * (l->nope + l->rope));
+    l->kept = random_floats(&r, l->batch * l->kv * (l->latent + l->rope));
+    l->absorb = random_floats(&r, l->heads * l->nope * l->latent);
+    l->expand = random_floats(&r, l->heads * l->latent * l->value);
+}
+
+/* What one head makes of one request: its keys are products of latents, without any absorption. */
+static void judge_head(const struct latents *l, int64_t request, int64_t head, double *y)
+{
+    const float *q = l->q + (request * l->heads + head) * (l->nope + l->rope);
+    const float *to_key = l->absorb + head * l->nope * l->latent;
+    const float *to_value = l->expand + head * l->latent * l->value;
+    double sum = 0;
+
+    memset(y, 0, (size_t)l->value * sizeof *y);
+    for (int64_t t = 0; t < l->kv; t++) {
+        const float *kept = l->kept + (request * l->kv + t) * (l->latent + l->rope);
+        double score = 0;
+
+        for (int64_t n = 0; n < l->nope; n++) {
+            double key = 0;
+
+            for (int64_t k = 0; k < l->latent; k++)
+                key += (double)kept[k] * (double)to_key[n * l->latent + k];
+            score += (double)q[n] * key;
+        }
+        for (int64_t k = 0; k < l->rope; k++)
+            score += (double)q[l->nope + k] * (double)kept[l->latent + k];
+        score = exp(score / sqrt((double)(l->nope + l->rope)));
+        sum += score;
+        for (int64_t v = 0; v < l->value; v++)
+            for (int64_t k = 0; k < l->latent; k++)
+                y[v] += score * (double)kept[k] * (double)to_value[k * l->value + v];
+    }
+    for (int64_t v = 0; v < l->value; v++)
+        y[v] /= sum;
+}
+
+/* Part (r, c) of the matrices of heads, each of `depth` rows and `cols` columns. */
+static void fill_heads(struct bed *b, const struct llm_op *op, const float *from, int64_t depth,
+                       int64_t cols, int64_t r, int64_t c)
+{
+    int64_t p = b->step.p, q = b->step.q, all = b->latents->heads * cols;
+    float *to = room_at(b, 0, r, c, op->weight);
+
+    for (int64_t col = share(all, c, q), end; col < share(all, c + 1, q); col = end) {
+        int64_t head = col / cols;
+
+        end = least((head + 1) * cols, share(all, c + 1, q));
+        for (int64_t k = share(depth, r, p); k < share(depth, r + 1, p); k++)
+            for (int64_t j = col; j < end; j++)
+                *to++ = from[(head * depth + k) * cols + j % cols];
+    }
+}
+
+/* Page j of a request is on PE j modulo those that the request has, or all are on one. */
+static void fill_pages(struct bed *b)
+{
+    const struct latents *l = b->latents;
+    int64_t pes = b->step.pes, n = l->batch >= pes ? 1 : pes / l->batch, dim = l->latent + l->rope;
+    int64_t pages = parts(l->kv / 16, n);
+
+    for (int64_t u = 0; u < l->batch; u++)
+        for (int64_t t = 0; t < l->kv; t++) {
+            int64_t page = t / 16, pe = l->batch >= pes ? u % pes : u * n + page % n;
+            int64_t place = (l->batch >= pes ? u / pes * pages : 0) + page / n;
+            float *to = room_at(b, 0, pe / b->step.q, pe % b->step.q,
+                                b->step.kv_at + (uint64_t)((place * 16 + t % 16) * dim * 4));
+
+            memcpy(to, l->kept + (u * l->kv + t) * dim, (size_t)dim * 4);
+        }
+}
+
+static void fill_latents(struct bed *b, int64_t rank, int64_t r, int64_t c)
+{
+    const struct latents *l = b->latents;
+
+    fill_rows(b, &op_of(&b->g, "absorb")->x, l->q, rank, r, c);
+    fill_heads(b, op_of(&b->g, "absorb"), l->absorb, l->nope, l->latent, r, c);
+    fill_heads(b, op_of(&b->g, "expand"), l->expand, l->latent, l->value, r, c);
+}
+
+static void hold_values(struct bed *b, int64_t rank, int64_t r, int64_t c)
+{
+    const struct latents *l = b->latents;
+    const float *y = room_at(b, rank, r, c, op_of(&b->g, "expand")->y.at);
+    int64_t all = l->heads * l->value;
+    double *judged = calloc((size_t)l->value, sizeof *judged);
+
+    assert_non_null(judged);
+    for (int64_t t = share(l->batch, r, b->step.p); t < share(l->batch, r + 1, b->step.p); t++)
+        for (int64_t j = share(all, c, b->step.q); j < share(all, c + 1, b->step.q); j++, y++) {
+            judge_head(l, t, j / l->value, judged);
+            if (fabs((double)*y - judged[j % l->value]) > 1e-4)
+                fail_msg("request %d, column %d: %g, not %g", (int)t, (int)j, (double)*y,
+                         judged[j % l->value]);
+        }
+    free(judged);
+}
+
+static void hold_attention(const kb_topology *topo, struct latents *l)
+{
+    const struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = {.family = MODEL_DEEPSEEK_V3,
+                            .hidden = 32,
+                            .layers = 1,
+                            .heads = l->heads,
+                            .kv_heads = l->heads,
+                            .head_dim = 8,
+                            .inter = 16,
+                            .vocab = 64,
+                            .norms = 2,
+                            .latent = l->latent,
+                            .nope_dim = l->nope,
+                            .rope_dim = l->rope,
+                            .v_dim = l->value,
+                            .dtype = KB_F32};
+    struct bed b = {.latents = l};
+
+    draw_latents(l);
+    assert_int_equal(chip_of(&cli, &b.chip), EXIT_OK);
+    b.s = (struct shape){.tp = 1,
+                         .ep = 1,
+                         .batch = l->batch,
+                         .q = 1,
+                         .kv = l->kv,
+                         .page = 16,
+                         .weights = KB_F32,
+                         .act = KB_F32,
+                         .kv_dtype = KB_F32};
+    graph_of_model(&m, &b.s, &b.g);
+    take_ops(&b.g, "absorb", "o");
+    graph_place(&b.g, &b.s, (uint32_t)l->p, b.chip.unit_pes / (uint32_t)l->p);
+    make_bed(&b, 1, l->p);
+    each_pe(&b, fill_latents);
+    fill_pages(&b);
+    run(&b);
+    each_pe(&b, hold_values);
+    free_bed(&b);
+    free(l->q);
+    free(l->kept);
+    free(l->absorb);
+    free(l->expand);
+}
+
+static void attention_over_latents_is_that_of_keys_and_values(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: four\nsip: {cube_mesh: {w: 2, h: 2}}\ncube: {pes: 4}\n");
+    /* p, batch, kv, heads, nope, rope, latent, value */
+    struct latents cases[] = {
+        {.p = 1, .batch = 5, .kv = 16, .heads = 4, .nope = 8, .rope = 4, .latent = 16, .value = 8},
+        {.p = 1, .batch = 2, .kv = 80, .heads = 3, .nope = 6, .rope = 2, .latent = 10, .value = 5},
+        {.p = 2, .batch = 4, .kv = 32, .heads = 2, .nope = 7, .rope = 3, .latent = 9, .value = 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++)
+        hold_attention(topo, &cases[i]);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_experts_are_those_of_plain_loops),
+        cmocka_unit_test(attention_over_latents_is_that_of_keys_and_values),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

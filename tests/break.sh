@@ -806,7 +806,6 @@ break_it 'llm: experts: a bound counts those without rows' runtime/cli/llm/searc
 break_it 'llm: experts: matrices of experts without rows are read' runtime/cli/llm/graph_work.c 's/n \+= llm_slots_of\(op->routing, 0, e, 1\) > 0/n++/'
 break_it 'llm: experts: the room is that of one' runtime/cli/llm/graph.c 's/op->weight_bytes \*= \(uint64_t\)\(op->experts \/ op->ep\)/op->weight_bytes *= 1/'
 break_it 'llm: experts: all layers are taken for alike' runtime/cli/llm/run.c 's/g->op\[i\]\.routing->stride > 0/0/'
-break_it 'llm: experts: an expert that all must take may be forgotten' runtime/cli/llm/routing.c 's/left == x->tokens - done \+ 1 \? INT64_MAX : //'
 break_it 'llm: experts: a token draws one twice' runtime/cli/llm/routing.c 's/while \(has\(expert \+ t \* x->chosen, i, e\)\)/while (0)/'
 break_it 'llm: experts: active parameters are those of all' runtime/cli/llm/model.c 's/\(m->experts - m->chosen\) \* expert_parameters/0 * expert_parameters/'
 break_it 'llm: experts: a graph gathers from rows of experts' runtime/cli/llm/graph_nodes.c 's/!from \|\| from->each == 0/true/'

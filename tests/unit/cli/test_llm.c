@@ -169,6 +169,31 @@ static void layers_of_even_experts_repeat(void **state)
     assert_memory_equal(&few, &all, sizeof few);
 }
 
+/* All layers are even but the last, which is for two experts: it is not taken for one of the
+ * others. */
+static void layers_of_other_experts_are_simulated(void **state)
+{
+    enum { TOKENS = 8, CHOSEN = 2, SLOTS = TOKENS * CHOSEN, LAYERS = 12 };
+    const struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    const struct shape s = decode_of(8, TOKENS, 16);
+    static uint16_t expert[LAYERS * SLOTS];
+    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS}, *tables[] = {&table};
+    struct routes routes = {.table = tables, .n = 1};
+    struct iteration it;
+    struct graph g;
+
+    (void)state;
+    m.layers = LAYERS;
+    for (int i = 0; i < LAYERS * SLOTS; i++)
+        expert[i] = (uint16_t)(i / SLOTS == LAYERS - 1 ? i % CHOSEN : i % 8);
+    it = time_routed(&cli, &m, &s, &routes, &g);
+    assert_int_equal(it.layers, LAYERS);
+    for (size_t i = 0; i < g.n; i++)
+        if (strcmp(g.op[i].id, "experts_up") == 0)
+            assert_true(it.op[i].all_fs < LAYERS * it.op[i].fs * 97 / 100);
+}
+
 /* With leaps between exchanges of ranks, and without. */
 static void ranks_that_exchange_rows_take_the_same_times(void **state)
 {
@@ -559,6 +584,7 @@ int main(void)
         cmocka_unit_test(times_follow_the_work),
         cmocka_unit_test(layers_of_even_experts_repeat),
         cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
+        cmocka_unit_test(layers_of_other_experts_are_simulated),
         cmocka_unit_test(experts_that_many_want_take_longer),
         cmocka_unit_test(the_cause_is_what_binds),
         cmocka_unit_test(no_product_is_faster_than_its_bound),

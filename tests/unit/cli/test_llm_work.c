@@ -1,6 +1,7 @@
 /* test_llm_work.c -- models: parameters, the work of operations, and the pieces of a request. */
 #include "support/rig.h"
 
+#include "base/rng.h"
 #include "cli/llm/graph.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/routing.h"
@@ -266,6 +267,29 @@ static void hold_spread(const struct route_extents *x, const int64_t *rows)
     routes_free(&routes);
 }
 
+/* Of each token by chance: then no expert has more rows than there are tokens. */
+static void hold_spreads_by_chance(void)
+{
+    struct rng r = rng_new(11, "spreads");
+
+    for (int i = 0; i < 2000; i++) {
+        struct route_extents x = {1 + (int64_t)(rng_next(&r) % 9), 2 + (int64_t)(rng_next(&r) % 6),
+                                  1, 1};
+        int64_t rows[8] = {0};
+
+        x.chosen = 1 + (int64_t)(rng_next(&r) % (uint64_t)x.experts);
+        for (int64_t left = x.tokens * x.chosen; left > 0;) {
+            int64_t e = (int64_t)(rng_next(&r) % (uint64_t)x.experts);
+
+            if (rows[e] < x.tokens) {
+                rows[e]++;
+                left--;
+            }
+        }
+        hold_spread(&x, rows);
+    }
+}
+
 static void rows_of_experts_are_spread_over_tokens(void **state)
 {
     static const int64_t even[] = {3, 3, 3, 3, 2, 2, 2, 2}, some[] = {10, 0, 10, 0, 0, 0, 0, 0},
@@ -279,6 +303,7 @@ static void rows_of_experts_are_spread_over_tokens(void **state)
     hold_spread(&x, even);
     hold_spread(&x, some);
     hold_spread(&x, hot);
+    hold_spreads_by_chance();
     assert_int_equal(routes_of(&cli, &routes, &x, &r), EXIT_OK);
     for (int64_t e = 0; e < 8; e++)
         assert_int_equal(llm_slots_of(r, 3, e, 1), even[e]);

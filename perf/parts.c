@@ -99,7 +99,7 @@ int main(int argc, char **argv)
     round = atoi(argv[3]);
     must(kb_sim_new(&cube8_topology, NULL, &sim));
     begin = bench_processor_ns();
-    if (transactions_read(&cube8_topology, "parts", argv[1], true, sim) != EXIT_OK)
+    if (transactions_read(&cube8_topology, "parts", argv[1], true, sim, NULL, NULL) != EXIT_OK)
         return 3;
     read_ns = bench_processor_ns() - begin;
     add_ns = add_again(&sim);

@@ -437,7 +437,7 @@ static void play_multicast(struct player *p, int64_t out, tl_tensor *x, kb_dtype
 
     p->at += n;
     if (x)
-        tl_store_all_at(p->here, p->tl, addresses, n, x);
+        tl_store_all_at(p->here, p->tl, addresses, n, x, false);
     else
         make(p, out, tl_load_sum_at(p->here, p->tl, addresses, n, dtype, s));
 }

@@ -65,6 +65,16 @@ break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
+break_it 'convert: the rate of the first operand' runtime/pe/pe_gemm.c 's/return rate_of\(pe, dtype_bytes\(a\) > dtype_bytes\(b\) \? a : b\);/return rate_of(pe, a);/'
+break_it 'convert: of equal bits the higher rate' runtime/pe/pe_gemm.c 's/return fmin\(/return fmax(/'
+break_it 'convert: without the key' runtime/kernels/tl_check.c 's/if \(!pe_kind\(call->pe\)->pe\.convert\)/if (0)/'
+break_it 'convert: what is not exact is taken' runtime/kernels/tl_check.c 's/\(dtype_holds\(in, a\) && dtype_holds\(in, b\)\)/true/'
+break_it 'convert: computed in the type of the first' runtime/data/op.c 's/dtype \? dtype_wider\(dtype, \(kb_dtype\)op->in\[i\]\.dtype\)/dtype ? dtype/'
+break_it 'batch: the cycles of one product' runtime/pe/pe_gemm.c 's/cycles \*= op_batch\(op\);/;/'
+break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix \* kb/0 * matrix * kb/'
+break_it 'batch: a part of one product' runtime/phase2/gemm.c 's/return n_parts\(&p\) \* op_batch\(op\);/return n_parts(\&p);/'
+break_it 'value: behind an update it is one' runtime/kernels/tl_value.c 's/c->op\.math = TL_GEMM;/;/'
+break_it 'pieces that touch: they are a tile' runtime/pe/pe_dma.c 's/return next < tile\.n \? tile : \(struct tile\)\{0\};/return tile;/'
 break_it 'an atomic holds its memory once' runtime/engine/inorder_steps.h 's/twice \? 2 \* own : own/twice ? own : own/'
 break_it 'topk: of equals the higher index first' runtime/phase2/math_ranks.c 's/\[k - 1\]\) >= rank/[k - 1]) > rank/; s/< rank; at--/<= rank; at--/'
 break_it 'kept: the dead are computed, too' runtime/phase2/kept.c 's/if \(r->results\[i\]->refs > 0\)/if (1)/'
@@ -868,7 +878,10 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
 break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
-break_it 'coll: two levels that leave the other SIPs out' ${coll}_choose.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
+break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
+break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
+break_it 'coll: a torus of three dimensions is a row' ${coll}_axes.c 's/cubes == t->cubes \&\& n > 1/cubes == t->cubes \&\& n > 3/'
+break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
@@ -1086,6 +1099,8 @@ break_it 'cache: packets of a write have the bytes of its first' runtime/network
 break_it 'cache: packets of a tile have all of its bytes' runtime/network/caches.c 's/if \(part->nbytes < s->txns\[slot\]\.nbytes\)/if (0)/'
 break_it 'cache: without caches a write waits for nothing' runtime/network/caches.c 's/writes && !s->mask\.caches_off \? 0/writes ? 0/'
 break_it 'cache: without misses lines are looked up' runtime/network/caches.c 's/if \(!s->mask\.caches_hit\)/if (true)/'
+break_it 'warm caches: dirty lines come clean' runtime/machine/cache_tags.c 's/        c->lines\[i\]\.fill = 0;/        c->lines[i].fill = 0, c->lines[i].dirty = false;/'
+break_it 'warm caches: lines have no ages' runtime/machine/cache_tags.c 's/    memcpy\(c->ages, from->ages, lines_of\(c->row\)\);//'
 break_it 'cache: dropped lines are not counted' runtime/network/caches.c 's/c->counts\.evictions\+\+;//'
 break_it 'l2: a child is as fast as its own way' runtime/engine/child_rows.c 's/return gbs < first \? gbs : first;/(void)first; return gbs;/'
 break_it 'l2: data of two slices pass one link at once' runtime/network/awaited.c 's/if \(row->first_fs != NOT_YET\)/if (0)/'
@@ -1139,18 +1154,22 @@ apply() {
 choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case ${names[$1]} in
+    'convert: '* | 'batch: '*) tests=(mixed kernel_random) scripts=() && return ;;
+    'value: '*) tests=(update) scripts=() && return ;;
+    'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
-    'cache: a component '*) tests=() scripts=(chains) && return ;;
+    'cache: a component '* | 'warm caches: '*) tests=() scripts=(chains) && return ;;
     'cache: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
+    'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

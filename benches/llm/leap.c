@@ -46,6 +46,8 @@ void llm_end(const struct llm_pe *me, size_t done)
         tl_barrier(me->tl, rank);
     tl_wait_all(me->tl);
     me->s->end_fs[row(me, done)] = now_fs(me);
+    if (me->rank == 0 && me->index == 0)
+        *me->s->done = done + 1;
 }
 
 /* Operations of a layer from `op` on in which the rank is alone. */

@@ -99,6 +99,7 @@ struct llm_step {
     bool may_leap;        /* over what a rank has done twice in the same times: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */
+    size_t *done;         /* written: how many operations the first PE has done */
     bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
 };
 

@@ -16,7 +16,9 @@
 #include "cli/llm/llm_rows.h"
 #include "cli/llm/routing.h"
 #include "cli/out/memory.h"
+#include "cli/out/stop.h"
 #include "base/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +34,7 @@ struct llm {
     struct searched known;
     struct routes routes;
     struct llm_rows rows;
+    struct told told;
     bool too_large;                 /* the last batch */
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
@@ -57,12 +60,48 @@ static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct gr
     return g->room * l->chip.unit_pes;
 }
 
+/* How often a graph's layer may be repeated; 0: not even once. */
+static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
+{
+    struct graph g;
+    int64_t low = 0, high = l->given->graph.layers;
+    uint32_t p, q;
+
+    grid_of(&l->chip, s->batch * s->q, &p, &q);
+    while (high - low > 1) {
+        g = l->given->graph;
+        g.layers = (low + high) / 2;
+        graph_place(&g, s, p, q);
+        if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)
+            low = g.layers;
+        else
+            high = g.layers;
+    }
+    return low;
+}
+
+/* Where no smaller batch fits, or none can be asked for: as many layers, or so much memory. */
+static enum exit_code refuse_whole(const struct llm *l, const struct shape *s, uint64_t bytes)
+{
+    double has = (double)l->chip.unit_bytes, times = ceil(10 * (double)bytes / has) / 10;
+    int64_t layers = l->given ? layers_that_fit(l, s) : 0;
+    char text[64] = "";
+
+    if (layers > 0)
+        snprintf(text, sizeof text, " its layer %lld times, or", (long long)layers);
+    return cmd_say(l->cli, EXIT_USAGE,
+                   "%s needs %.3f GB of %.3f a rank, %.3f too many; what would fit:%s %.1f times "
+                   "the memory",
+                   l->rows.model, (double)bytes / 1e9, has / 1e9, ((double)bytes - has) / 1e9, text,
+                   times);
+}
+
 /* By how much, and what would fit. */
 static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t bytes)
 {
     struct graph g;
     struct shape less = *s;
-    int64_t low = 0, high = s->batch;
+    int64_t low = 0, high = l->given ? 1 : s->batch;
 
     while (high - low > 1) {
         less.batch = (low + high) / 2;
@@ -72,6 +111,8 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
             high = less.batch;
     }
     l->too_large = true;
+    if (low == 0)
+        return refuse_whole(l, s, bytes);
     return cmd_say(l->cli, EXIT_USAGE,
                    "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
                    l->rows.model, (long long)s->batch, (double)bytes / 1e9,
@@ -136,6 +177,19 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     return code;
 }
 
+/* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
+static uint64_t operations_of(const struct llm *l, const struct graph *g)
+{
+    struct graph one = *g;
+    uint64_t n = run_operations(g);
+
+    one.layers = 1;
+    n += run_operations(&one);
+    for (size_t i = 0; i < g->n; i++)
+        n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
+    return n;
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
@@ -148,6 +202,8 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (code)
         return code;
     unit_bytes(l, s, &g);
+    l->told.operations = operations_of(l, &g);
+    l->told.done = 0;
     code = route(l, s, &g);
     if (!code)
         code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
@@ -158,6 +214,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (code)
         return code;
     llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
+    l->told.complete++;
     *fs = it.fs;
     return EXIT_OK;
 }
@@ -242,6 +299,19 @@ static enum exit_code check_sizes(struct llm *l, const struct shape *s, const st
         ;
     with = shape_of(s, &last);
     return !code && last.times > 0 ? check_size(l, &with) : code;
+}
+
+static uint64_t iterations_of_batch(const struct llm *l)
+{
+    struct asked a = asked_of(l, 0);
+    struct piece prompt = {0}, token = {0};
+    uint64_t n = 0, steps = 0;
+
+    while (piece_of_prompt(a.prompt, a.chunk, &prompt))
+        n++;
+    while (next_decode(&a, l->shape.page, &token))
+        steps++;
+    return n + steps * (l->decodes.n > 0 ? l->decodes.n : 1);
 }
 
 /* The prompts, then each of the decode steps that are asked for. */
@@ -402,11 +472,31 @@ static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
     return tile_map_read(l->cli, &l->chip, o->map, map);
 }
 
-/* What does not fit is left out, after a message, if other batches do. */
-static enum exit_code run_batches(struct llm *l)
+/* Prints what is complete. */
+static enum exit_code end_here(struct llm *l, struct sink *out, enum exit_code code)
 {
+    progress_end(&l->told.progress);
+    stop_heard();
+    if (code && code != EXIT_INTERRUPTED)
+        return code;
+    llm_rows_print(l->cli, &l->rows, out);
+    if (!code)
+        return EXIT_OK;
+    sink_flush(out);
+    cmd_note(l->cli, "%s: %llu of %llu iterations complete", stop_word(),
+             (unsigned long long)l->told.complete, (unsigned long long)l->told.iterations);
+    return EXIT_INTERRUPTED;
+}
+
+/* What does not fit is left out, after a message, if other batches do. */
+static enum exit_code run_batches(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
     struct shape s = l->shape;
     enum exit_code code = EXIT_OK;
+
+    l->told.iterations = l->tps.n * l->batches.n * iterations_of_batch(l);
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
 
     for (size_t i = 0; i < l->tps.n * l->batches.n && (!code || l->too_large); i++) {
         l->too_large = false;
@@ -414,9 +504,7 @@ static enum exit_code run_batches(struct llm *l)
         s.batch = (int64_t)l->batches.value[i % l->batches.n];
         code = batch(l, &s);
     }
-    if (code && !(l->too_large && l->rows.n > 0))
-        return code;
-    return llm_rows_print(l->cli, &l->rows);
+    return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
 
 /* -- graphs ----------------------------------------------------------------------------------- */
@@ -468,12 +556,25 @@ static enum exit_code refuse_options(const struct cli *cli)
     return EXIT_OK;
 }
 
+static enum exit_code run_one(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
+    const struct shape *s = &l->given->shape;
+    int64_t fs = 0;
+
+    l->told.iterations = 1;
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
+    enum exit_code code = iterate(l, s, s->q == 1 ? "decode" : "prefill", &fs);
+    if (!code)
+        llm_rows_total(&l->rows, s, s->kv, s->q == 1 ? 0 : fs, s->q == 1 ? fs : 0);
+    return end_here(l, out, code);
+}
+
 /* A graph from a file is one iteration. */
 static enum exit_code run_given(struct llm *l)
 {
     struct graph_file *f = memory_new(1, sizeof *f);
     struct shape *s = &f->shape;
-    int64_t fs = 0;
     enum exit_code code = refuse_options(l->cli);
 
     if (!code)
@@ -486,11 +587,7 @@ static enum exit_code run_given(struct llm *l)
     if (!code)
         code = check_size(l, s);
     if (!code)
-        code = iterate(l, s, s->q == 1 ? "decode" : "prefill", &fs);
-    if (!code) {
-        llm_rows_total(&l->rows, s, s->kv, s->q == 1 ? 0 : fs, s->q == 1 ? fs : 0);
-        code = llm_rows_print(l->cli, &l->rows);
-    }
+        code = cmd_output(l->cli, run_one, l);
     graph_file_free(f);
     return code;
 }
@@ -509,7 +606,7 @@ static enum exit_code run_model(struct llm *l)
         code = read_lists(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
-    return code ? code : run_batches(l);
+    return code ? code : cmd_output(l->cli, run_batches, l);
 }
 
 static enum exit_code run_machine(struct llm *l, bool is_graph)
@@ -518,6 +615,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     struct tile_map map = {.n = 0};
     enum exit_code code = chip_of(l->cli, &l->chip);
 
+    l->chip.told = &l->told;
     l->rows.chip = &l->chip;
     if (!code)
         code = read_mapping(l, &map);

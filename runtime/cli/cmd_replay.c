@@ -91,7 +91,7 @@ static const void *result_record(void *arg, uint64_t i)
         warn_term(i, &row->result, &replay->wrong);
     if (status != KB_OK || kb_sim_request(replay->sim, i, &row->request) != KB_OK)
         return NULL;
-    row->id = i;
+    row->id = i + replay->cli->opts.warm;
     row->src = endpoint_names_find(&replay->names, &row->request.src);
     row->op = row_op(&row->request);
     row->dst = row->request.n_targets ? targets_text(&replay->targets, i)
@@ -171,6 +171,28 @@ static kb_status run(struct replay *replay, kb_error *why)
     return status;
 }
 
+/* Reads the file; its first rows, with --warm, run before all others and leave lines in caches. */
+static enum exit_code read_rows(struct replay *replay)
+{
+    const struct cli *cli = replay->cli;
+    struct warm_rows warm = {.n = cli->opts.warm};
+    kb_status status = warm.n ? kb_sim_new(cli->topo, NULL, &warm.sim) : KB_OK;
+    kb_error why = {""};
+    enum exit_code code =
+        status ? cmd_fail(cli, status, NULL)
+               : transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet,
+                                   replay->sim, &warm, &replay->targets);
+
+    if (!code && warm.n) {
+        status = kb_sim_run(warm.sim, UINT64_MAX, &why);
+        if (status == KB_OK)
+            status = kb_sim_warm(replay->sim, warm.sim, &why);
+        code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
+    }
+    kb_sim_free(warm.sim);
+    return code;
+}
+
 /* Reads, runs and writes to `s`. */
 static enum exit_code replay_into(void *arg, struct sink *s)
 {
@@ -188,8 +210,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         rows.columns = replay->columns;
         rows.n_columns = N_COLUMNS + 1;
     }
-    enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0],
-                                            cli->opts.quiet, sim, &replay->targets);
+    enum exit_code code = read_rows(replay);
 
     if (code && code != EXIT_INTERRUPTED)
         return code;

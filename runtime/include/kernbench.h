@@ -488,6 +488,14 @@ enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
  */
 kb_status kb_sim_add(kb_sim *sim, const kb_transaction *request, kb_error *why);
 
+/*
+ * Before anything runs in `sim`, its caches get the lines that those of `from` have, a simulation of
+ * the same machine that has run to its end. Nothing else of it is seen.
+ *
+ * returns  KB_BAD_REQUEST if `sim` has begun, or `from` is of another machine; KB_NO_MEMORY
+ */
+kb_status kb_sim_warm(kb_sim *sim, const kb_sim *from, kb_error *why);
+
 /* Stands for the endpoint of a row by address. */
 #define KB_BY_ADDRESS UINT32_MAX
 

@@ -6,7 +6,7 @@ void coll_gather(struct coll *c, struct span in, struct span all)
     if (c->direct)
         coll_exchange(c, DEAL_GATHER, in, all);
     else
-        coll_ring_gather(c, in, all);
+        coll_rings_gather(&(struct ring){c, all, in}, 1);
 }
 
 void coll_scatter(struct coll *c, struct span all, struct span out)
@@ -14,7 +14,7 @@ void coll_scatter(struct coll *c, struct span all, struct span out)
     if (c->direct)
         coll_exchange(c, DEAL_SCATTER, all, out);
     else
-        coll_ring_scatter(c, all, out);
+        coll_rings_scatter(&(struct ring){c, all, out}, 1);
 }
 
 void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)

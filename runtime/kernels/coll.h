@@ -29,8 +29,9 @@ enum deal { DEAL_GATHER, DEAL_SCATTER, DEAL_REDUCE, DEAL_ALL, DEAL_ROOT, DEAL_TO
 struct row {
     int64_t n, stride; /* in ranks */
     int64_t sharing;   /* so many rows share a link, it is thought */
+    bool has_links;    /* between cubes, of its own */
 };
-enum { ROWS_MOST = 32 };
+enum { ROWS_MOST = 32, AT_ONCE_MOST = 4 };
 
 /* A vector in the TCM, in blocks of parts: coll_far.c. */
 enum { FAR_BLOCKS = 8 };
@@ -53,8 +54,11 @@ struct coll {
     kb_coll_algorithm rows; /* of an all_reduce; KB_COLL_AUTO: none */
     struct row row[ROWS_MOST];
     int n_rows;
+    int at_once, turning; /* so many parts go along so many rows, from `turning` on, at once */
     bool folded; /* members from number `core` on give all to others before, and take it behind */
     int64_t core;
+    int sharers;  /* so many calls are under way at once, and share the TCM */
+    bool is_next; /* another of them pays */
     bool ring, direct, tree, writes, pays,
         all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
@@ -65,9 +69,15 @@ struct coll {
     tl_tensor **held[N_LANES], **got[N_LANES], **own[N_LANES], **next[N_LANES]; /* [round] */
 };
 
-/* all_gather, reduce_scatter: round a ring or along a line, step by step. */
-void coll_ring_gather(struct coll *c, struct span in, struct span all);
-void coll_ring_scatter(struct coll *c, struct span all, struct span out);
+/* A gathering of a part into all, or a reduction of all to a part. */
+struct ring {
+    struct coll *c;
+    struct span all, part;
+};
+
+/* Round rings or along lines, step by step, of several that share no way at once. */
+void coll_rings_gather(const struct ring *rings, int n);
+void coll_rings_scatter(const struct ring *rings, int n);
 
 /* Is the way to a memory what a part of a vector of so many bytes takes the longest for? */
 bool coll_is_far(const struct coll *c, double bytes);
@@ -95,6 +105,7 @@ bool coll_begin(struct coll *c, const kb_coll *args, enum deal deal);
 void coll_gather(struct coll *c, struct span in, struct span all);
 void coll_scatter(struct coll *c, struct span all, struct span out);
 
+int coll_halves_of(struct row of, struct row *rows);
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows);
 /* The members of the row in which c->rank stands. */
 struct coll coll_of_row(const struct coll *c, struct row row);

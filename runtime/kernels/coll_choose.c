@@ -11,8 +11,10 @@
 #include "kernels/coll.h"
 #include <string.h>
 
-/* So many rows share a link, at most; so many pieces of a part count. */
-enum { SHARING_MOST = 8, PIECES_MOST = 4 };
+/* So many pieces of a part count. */
+enum { PIECES_MOST = 4 };
+/* Estimates are not exact: parts go at once if that takes less than so much of the time. */
+#define AT_ONCE_GAINS 0.75
 
 static const char *const names[] = {"auto", "ring",    "one_way",      "line",         "direct",
                                     "axes", "halving", "hierarchical", "axes_halving", "tree"};
@@ -31,7 +33,7 @@ kb_coll_algorithm kb_coll_parse(const char *name)
     return a;
 }
 
-/* -- shapes and rows ------------------------------------------------------------------------- */
+/* -- shapes ----------------------------------------------------------------------------------- */
 
 void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
 {
@@ -43,79 +45,6 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
     c->steps[UP] = c->ring && algorithm != KB_COLL_ONE_WAY ? n / 2 : n - 1;
     c->steps[DOWN] = algorithm == KB_COLL_ONE_WAY ? 0 : c->ring ? (n - 1) / 2 : n - 1;
     c->most_steps = c->steps[UP];
-}
-
-struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
-{
-    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
-}
-
-static struct row row_new(int64_t n, int64_t stride)
-{
-    return (struct row){n, stride, least_of(stride, SHARING_MOST)};
-}
-
-static int axes_of(const kb_group *g, struct row *rows)
-{
-    int64_t stride = 1;
-    int n = 0;
-
-    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++) {
-        if (g->axes[axis] > 1)
-            rows[n++] = row_new(g->axes[axis], stride);
-        stride *= g->axes[axis] ? g->axes[axis] : 1;
-    }
-    return n;
-}
-
-static int halves_of(struct row of, struct row *rows)
-{
-    int n = 0;
-
-    for (int64_t rest = of.n, prime = 2; rest > 1; prime++)
-        while (rest % prime == 0) {
-            rest /= prime;
-            rows[n++] = row_new(prime, rest * of.stride);
-        }
-    return n;
-}
-
-/* Inside a SIP, and across; in a single one inside a cube, and across. */
-static int levels_of(const kb_group *g, struct row *rows)
-{
-    int64_t pes = g->axes[KB_PES] ? g->axes[KB_PES] : 1, across = g->axes[KB_SIPS];
-    int64_t inside = across > 1 ? g->n / across : pes;
-
-    if (axes_of(g, rows) == 0)
-        return 0;
-    if (inside == 1 || inside == g->n) {
-        rows[0] = row_new(g->n, 1);
-        return 1;
-    }
-    rows[0] = row_new(inside, 1);
-    rows[1] = row_new(g->n / inside, inside);
-    return 2;
-}
-
-int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows)
-{
-    return algorithm == KB_COLL_AXES || algorithm == KB_COLL_AXES_HALVING ? axes_of(&c->group, rows)
-           : algorithm == KB_COLL_HIERARCHICAL ? levels_of(&c->group, rows)
-                                               : halves_of(row_new(c->group.n, 1), rows);
-}
-
-struct coll coll_of_row(const struct coll *c, struct row row)
-{
-    const kb_group *g = &c->group;
-    int64_t begin = c->rank - c->rank / row.stride % row.n * row.stride;
-    kb_group part = {.pes = g->pes,
-                     .first = g->first + (uint32_t)begin * g->stride,
-                     .stride = (uint32_t)row.stride * g->stride,
-                     .n = row.n};
-    struct coll line = coll_new(c->here, c->tl, part, c->name);
-
-    line.deal = DEAL_SCATTER;
-    return line;
 }
 
 /* -- estimates -------------------------------------------------------------------------------- */
@@ -173,14 +102,27 @@ static double work_of_all_fs(const struct coll *c, double bytes)
     return c->order->piece_fs + n * (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS;
 }
 
-/* About how long a gathering or scattering of so many bytes takes; `sharing` rows share a link. */
-static double about_fs(const struct coll *c, double bytes, double sharing)
+/* What a gathering or scattering takes: for its ways, for the busiest link, for the PE. */
+struct about {
+    double ways_fs, link_fs, work_fs;
+};
+
+/* `sharing` rows share a link. */
+static struct about about(const struct coll *c, double bytes, double sharing)
 {
     int64_t steps = c->direct ? 1 : c->most_steps;
     double part = bytes / (double)c->group.n;
 
-    return (double)steps * step_fs(c) + part * parts_on_link(c) * sharing * c->order->byte_fs +
-           work_of_all_fs(c, bytes);
+    return (struct about){(double)steps * step_fs(c),
+                          part * parts_on_link(c) * sharing * c->order->byte_fs,
+                          work_of_all_fs(c, bytes)};
+}
+
+static double about_fs(const struct coll *c, double bytes, double sharing)
+{
+    struct about a = about(c, bytes, sharing);
+
+    return a.ways_fs + a.link_fs + a.work_fs;
 }
 
 /* From the root to all, or back, piece by piece. A tree takes a way of half the group, a quarter,
@@ -224,7 +166,7 @@ void coll_choose_shape(struct coll *c, double bytes)
 }
 
 /* The same of a row, of that in which rank 0 stands, so that all members find the same. */
-static double row_about_fs(const struct coll *c, struct row row, double bytes)
+static struct about row_about(const struct coll *c, struct row row, double bytes)
 {
     struct coll first = *c, line;
 
@@ -232,7 +174,14 @@ static double row_about_fs(const struct coll *c, struct row row, double bytes)
     line = coll_of_row(&first, row);
     line.order = coll_order_of(&line);
     coll_choose_shape(&line, bytes);
-    return about_fs(&line, bytes, (double)row.sharing);
+    return about(&line, bytes, (double)row.sharing);
+}
+
+static double row_about_fs(const struct coll *c, struct row row, double bytes)
+{
+    struct about a = row_about(c, row, bytes);
+
+    return a.ways_fs + a.link_fs + a.work_fs;
 }
 
 /* The members below and above in each row have queues of their own; of a pair it is one. */
@@ -259,6 +208,60 @@ static double rows_fs(const struct coll *c, const struct row *rows, int n, doubl
     return fs;
 }
 
+/* Rows that follow each other and have links of their own. */
+static int rows_with_links(const struct row *rows, int n, int *first)
+{
+    int i = 0, linked = 0;
+
+    while (i < n && !rows[i].has_links)
+        i++;
+    *first = i;
+    while (i + linked < n && linked < AT_ONCE_MOST && rows[i + linked].has_links)
+        linked++;
+    return linked;
+}
+
+/* Of parts along all of them at once, by turns: the ways and the links of the slowest, the work of
+ * all. */
+static double at_once_fs(const struct coll *c, const struct row *rows, int n, double bytes)
+{
+    double fs = 0;
+
+    for (int turn = 0; turn < n; turn++) {
+        double ways_fs = 0, link_fs = 0;
+
+        for (int i = 0; i < n; i++) {
+            double left = bytes / n;
+            struct about a;
+
+            for (int k = 0; k < turn; k++)
+                left /= (double)rows[(i + n - turn + k) % n].n;
+            a = row_about(c, rows[i], left);
+            ways_fs = larger(ways_fs, a.ways_fs);
+            link_fs = larger(link_fs, a.link_fs);
+            fs += a.work_fs;
+        }
+        fs += ways_fs + link_fs;
+    }
+    return fs;
+}
+
+/* So many parts at once as there are axes with links, if that is clearly faster; 1: one after the
+ * other. */
+static int parts_at_once(const struct coll *c, const struct row *rows, int n, double bytes,
+                         int *first)
+{
+    int linked = rows_with_links(rows, n, first);
+    double one_fs;
+
+    for (int i = 0; i < *first; i++)
+        bytes /= (double)rows[i].n;
+    if (linked < 2)
+        return 1;
+    one_fs = rows_fs(c, &rows[*first], linked, bytes);
+    return at_once_fs(c, &rows[*first], linked, bytes) < one_fs * AT_ONCE_GAINS ? linked : 1;
+}
+
 /* Rows of an algorithm. Of KB_COLL_AXES_HALVING axes are taken apart, as halving has it, where that
  * is faster. */
 static int rows_for(const struct coll *c, kb_coll_algorithm algorithm, double bytes,
@@ -268,7 +271,7 @@ static int rows_for(const struct coll *c, kb_coll_algorithm algorithm, double by
     int n = coll_rows_of(c, algorithm, whole), used = 0;
 
     for (int i = 0; i < n; i++) {
-        int n_parts = algorithm == KB_COLL_AXES_HALVING ? halves_of(whole[i], parts) : 0;
+        int n_parts = algorithm == KB_COLL_AXES_HALVING ? coll_halves_of(whole[i], parts) : 0;
 
         for (int k = 0; k < n_parts; k++) /* those of a pair pass the others between them */
             parts[k].sharing = whole[i].sharing * (parts[k].stride / whole[i].stride);
@@ -359,6 +362,8 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     if (c->rows == KB_COLL_AUTO)
         return;
     c->n_rows = rows_for(c, c->rows, bytes, c->row);
+    if (c->rows == KB_COLL_AXES)
+        c->at_once = parts_at_once(c, c->row, c->n_rows, bytes, &c->turning);
     if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)
         c->folded = folded_fs(c, bytes) < rows_fs(c, c->row, c->n_rows, bytes);
     if (c->folded)

@@ -60,3 +60,8 @@ kb_group kb_group_axis(tl_ctx *tl, kb_axis axis)
 {
     return along(tl, (kb_group){0}, axis, axis);
 }
+
+struct coll coll_new(tl_here here, tl_ctx *tl, kb_group group, const char *name)
+{
+    return (struct coll){.here = here, .tl = tl, .group = group, .name = name};
+}

@@ -64,20 +64,26 @@ static uint64_t held_of(const struct coll *c)
     return held > HELD ? held : HELD;
 }
 
+static uint64_t sharers_of(const struct coll *c)
+{
+    return c->sharers > 0 ? (uint64_t)c->sharers : 1;
+}
+
 /* The bytes of a piece of a part; by default a quarter of the part. */
 static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
 {
-    uint64_t tcm = coll_tcm_bytes(c), element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
+    uint64_t room = coll_tcm_bytes(c) / 2 / sharers_of(c) / held_of(c);
+    uint64_t element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
     uint64_t part = most_of_part(args->count, c->group.n) * element;
 
     if (!chunk)
-        chunk = power_below(least(at_least(part / 4),
-                                  least(at_least(limits->queue_slot_bytes), tcm / 2 / held_of(c))));
+        chunk =
+            power_below(least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), room)));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
-    if (held_of(c) * chunk > tcm / 2)
+    if (chunk > room)
         coll_bad(c, "a chunk of %llu bytes does not fit into the TCM, one of %llu does",
-                 (unsigned long long)chunk, (unsigned long long)(tcm / 2 / held_of(c)));
+                 (unsigned long long)chunk, (unsigned long long)room);
     return chunk - chunk % element;
 }
 
@@ -93,7 +99,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
     c->writes = c->deal == DEAL_ALL && !coll_queues_fit(c, 0);
     if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
         queues = coll_queues_bytes(c);
-    most = tcm > queues ? least(tcm / 2, tcm - queues) / (held_of(c) * chunk) : 0;
+    most = tcm > queues ? least(tcm / 2, tcm - queues) / sharers_of(c) / (held_of(c) * chunk) : 0;
     if (most == 0)
         coll_bad(c,
                  "queues of %llu bytes from the other ranks do not fit into a TCM of %llu; "
@@ -175,7 +181,7 @@ static void plan(struct coll *c, const kb_coll *args)
     check_args(c, args);
     c->dtype = args->dtype;
     c->op = args->op;
-    c->pays = c->order->spans_units;
+    c->pays = c->order->spans_units && !c->is_next;
     choose(c, args);
     if (c->deal == DEAL_REDUCE)
         coll_choose_rows(c, args);

@@ -6,12 +6,17 @@
  *
  * At the begin of a step all pieces of it are asked for; then each is sent on as soon as the one
  * that came in the step before is there, in both lanes by turns. No sender waits for one that has
- * not asked, so there is no deadlock.
+ * not asked, so there is no deadlock. Rings along several axes go on at once, a step of each by
+ * turns.
  *
  * Example: all_gather, ring of 4, rank 1. Step 1: block 1 goes to ranks 2 and 0; 0 comes from
  * below, 2 from above. Step 2: block 0 goes up to 2; 3 comes from below. The lane down is done.
  */
 #include "kernels/coll.h"
+
+struct round {
+    int64_t first, n;
+};
 
 /*
  * Where steps cost something, one begins when all of the step before has come, and pays for each
@@ -107,28 +112,74 @@ static void gather_step(struct coll *c, struct span all, int64_t step, int64_t f
         }
 }
 
-static void gather_round(struct coll *c, struct span in, struct span all, int64_t first, int64_t n)
+/* A round of pieces of one of the rings that go on at once; n <= 0: it has no more. */
+static struct round round_of(const struct ring *r, int64_t number)
 {
-    struct span mine = part_at(c, all, c->me);
+    int64_t first = number * r->c->round;
 
-    for (int64_t i = 0; i < n; i++)
-        c->own[UP][i] = load(c, piece_of(c, in, first + i));
-    gather_step(c, all, 1, first, n);
-    for (int64_t i = 0; i < n; i++) {
-        if (in.address != mine.address || c->far.n > 0)
-            await(c, put(c, all, piece_of(c, mine, first + i), c->own[UP][i]));
-        drop(c, &c->own[UP][i]);
-    }
-    for (int64_t step = 2; step <= c->most_steps + 1; step++)
-        gather_step(c, all, step, first, n);
+    return (struct round){first, least_of(r->c->round, r->c->pieces - first)};
 }
 
-void coll_ring_gather(struct coll *c, struct span in, struct span all)
+static int64_t rounds_of(const struct ring *rings, int n)
 {
-    coll_far_new(c, all);
-    for (int64_t first = 0; first < c->pieces; first += c->round)
-        gather_round(c, in, all, first, least_of(c->round, c->pieces - first));
-    coll_far_end(c);
+    int64_t most = 0;
+
+    for (int k = 0; k < n; k++) {
+        int64_t rounds = rings[k].c->round
+                             ? (rings[k].c->pieces + rings[k].c->round - 1) / rings[k].c->round
+                             : 0;
+
+        most = rounds > most ? rounds : most;
+    }
+    return most;
+}
+
+static int64_t most_steps(const struct ring *rings, int n)
+{
+    int64_t most = 0;
+
+    for (int k = 0; k < n; k++)
+        most = rings[k].c->most_steps > most ? rings[k].c->most_steps : most;
+    return most;
+}
+
+static void begin_gather(const struct ring *r, struct round at)
+{
+    struct coll *c = r->c;
+    struct span mine = part_at(c, r->all, c->me);
+
+    for (int64_t i = 0; i < at.n; i++)
+        c->own[UP][i] = load(c, piece_of(c, r->part, at.first + i));
+    gather_step(c, r->all, 1, at.first, at.n);
+    for (int64_t i = 0; i < at.n; i++) {
+        if (r->part.address != mine.address || c->far.n > 0)
+            await(c, put(c, r->all, piece_of(c, mine, at.first + i), c->own[UP][i]));
+        drop(c, &c->own[UP][i]);
+    }
+}
+
+static void gather_round(const struct ring *rings, int n, int64_t number)
+{
+    for (int k = 0; k < n; k++)
+        if (round_of(&rings[k], number).n > 0)
+            begin_gather(&rings[k], round_of(&rings[k], number));
+    for (int64_t step = 2; step <= most_steps(rings, n) + 1; step++)
+        for (int k = 0; k < n; k++) {
+            struct round at = round_of(&rings[k], number);
+
+            if (at.n > 0 && step <= rings[k].c->most_steps + 1)
+                gather_step(rings[k].c, rings[k].all, step, at.first, at.n);
+        }
+}
+
+void coll_rings_gather(const struct ring *rings, int n)
+{
+    for (int k = 0; k < n; k++)
+        coll_far_new(rings[k].c, rings[k].all);
+    for (int64_t number = 0; number < rounds_of(rings, n); number++)
+        gather_round(rings, n, number);
+    for (int k = 0; k < n; k++)
+        coll_far_end(rings[k].c);
 }
 
 /* -- reduce_scatter --------------------------------------------------------------------------- */
@@ -191,32 +242,49 @@ static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t 
     }
 }
 
-static void scatter_round(struct coll *c, struct span all, struct span out, int64_t first,
-                          int64_t n)
+/* What has come from both sides, and the own. */
+static void end_scatter(const struct ring *r, struct round at)
 {
-    for (int64_t i = 0; i < n; i++)
-        c->held[UP][i] = c->held[DOWN][i] = NULL;
-    for (int64_t step = 1; step <= c->most_steps; step++)
-        scatter_step(c, all, step, first, n);
-    for (int64_t i = 0; i < n; i++)
-        c->own[UP][i] = load_piece(c, all, piece_of(c, part_at(c, all, c->me), first + i));
-    for (int64_t i = 0; i < n; i++) {
+    struct coll *c = r->c;
+
+    for (int64_t i = 0; i < at.n; i++)
+        c->own[UP][i] = load_piece(c, r->all, piece_of(c, part_at(c, r->all, c->me), at.first + i));
+    for (int64_t i = 0; i < at.n; i++) {
         tl_tensor *sum = reduce(c, await(c, c->held[UP][i]), loaded(c, c->own[UP][i]));
 
         c->held[UP][i] = reduce(c, await(c, c->held[DOWN][i]), sum);
-        c->own[UP][i] = store(c, piece_of(c, out, first + i), c->held[UP][i]);
+        c->own[UP][i] = store(c, piece_of(c, r->part, at.first + i), c->held[UP][i]);
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < at.n; i++) {
         await(c, c->own[UP][i]);
         drop(c, &c->held[UP][i]);
         c->own[UP][i] = c->held[DOWN][i] = NULL;
     }
 }
 
-void coll_ring_scatter(struct coll *c, struct span all, struct span out)
+static void scatter_round(const struct ring *rings, int n, int64_t number)
 {
-    coll_far_load(c, all);
-    for (int64_t first = 0; first < c->pieces; first += c->round)
-        scatter_round(c, all, out, first, least_of(c->round, c->pieces - first));
-    coll_far_end(c);
+    for (int k = 0; k < n; k++)
+        for (int64_t i = 0; i < round_of(&rings[k], number).n; i++)
+            rings[k].c->held[UP][i] = rings[k].c->held[DOWN][i] = NULL;
+    for (int64_t step = 1; step <= most_steps(rings, n); step++)
+        for (int k = 0; k < n; k++) {
+            struct round at = round_of(&rings[k], number);
+
+            if (at.n > 0 && step <= rings[k].c->most_steps)
+                scatter_step(rings[k].c, rings[k].all, step, at.first, at.n);
+        }
+    for (int k = 0; k < n; k++)
+        if (round_of(&rings[k], number).n > 0)
+            end_scatter(&rings[k], round_of(&rings[k], number));
+}
+
+void coll_rings_scatter(const struct ring *rings, int n)
+{
+    for (int k = 0; k < n; k++)
+        coll_far_load(rings[k].c, rings[k].all);
+    for (int64_t number = 0; number < rounds_of(rings, n); number++)
+        scatter_round(rings, n, number);
+    for (int k = 0; k < n; k++)
+        coll_far_end(rings[k].c);
 }

@@ -45,6 +45,15 @@ void cache_tags_clear(struct cache_tags *c)
     c->came_in = 0;
 }
 
+void cache_tags_copy(struct cache_tags *c, const struct cache_tags *from)
+{
+    memcpy(c->lines, from->lines, lines_of(c->row) * sizeof *c->lines);
+    memcpy(c->ages, from->ages, lines_of(c->row));
+    c->came_in = from->came_in;
+    for (size_t i = 0; i < lines_of(c->row); i++)
+        c->lines[i].fill = 0;
+}
+
 /* The way at `place` of the ages of a set becomes the youngest. */
 static struct cache_line *touch(struct cache_tags *c, size_t first, uint32_t place)
 {

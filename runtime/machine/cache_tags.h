@@ -39,6 +39,10 @@ void cache_tags_clear(struct cache_tags *c);
 /* All lines go, and it goes on. Returns how many were dirty. */
 uint64_t cache_tags_drop(struct cache_tags *c);
 
+/* The lines of `from`, a cache of the same row, and which of them are dirty; no read brought them in.
+ */
+void cache_tags_copy(struct cache_tags *c, const struct cache_tags *from);
+
 /* The line of number `number`, which becomes the youngest; NULL: it is not there. */
 struct cache_line *cache_tags_find(struct cache_tags *c, uint64_t number);
 

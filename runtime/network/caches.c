@@ -134,6 +134,17 @@ static struct cache *cache_of(struct kb_sim *s, uint32_t dst)
     return *at;
 }
 
+void caches_warm(struct kb_sim *s, const struct kb_sim *from)
+{
+    for (size_t i = 0; s->caches && i < n_memories(s); i++) {
+        const struct cache *other = from->caches->by_memory[i];
+        struct cache *c = other ? cache_of(s, (uint32_t)i) : NULL;
+
+        if (c)
+            cache_tags_copy(&c->tags, &other->tags);
+    }
+}
+
 /* -- lookups ---------------------------------------------------------------------------------- */
 
 /* What came of the lookup of a transaction. */

@@ -75,6 +75,9 @@ static inline void caches_place_tile(struct kb_sim *s, uint32_t slot, struct pie
     s->caches->rows[slot].pieces = pieces;
 }
 
+/* All caches have the lines that those of `from` have. */
+void caches_warm(struct kb_sim *s, const struct kb_sim *from);
+
 /* The transactions that wait for the server of `c` go on, if they can. */
 void caches_go_on(struct kb_sim *s, struct cache *c);
 

@@ -386,6 +386,17 @@ kb_status kb_sim_add(kb_sim *s, const kb_transaction *request, kb_error *why)
     return status;
 }
 
+kb_status kb_sim_warm(kb_sim *s, const kb_sim *from, kb_error *why)
+{
+    REFUSE_NULL(s && from, "sim, from", why);
+    if (s->topo != from->topo)
+        return endpoint_error(why, "caches are warmed by a simulation of the same machine");
+    if (s->started || s->kernels || s->traffic)
+        return endpoint_error(why, "the simulation has begun, its caches are not warmed any more");
+    caches_warm(s, from);
+    return s->status;
+}
+
 /* The endpoints that columns name, none of them packed. NULL without memory. */
 static struct end *ends_new(const kb_transaction_columns *c)
 {

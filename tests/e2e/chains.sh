@@ -109,6 +109,37 @@ call "$any" replay "$work/one.csv" --machine "$work/cached.yaml" --set cube.hbm.
 [ $code -ne 0 ] && says "transaction 0 never ends: component 'wrong'"
 ok "a cache before one that never ends"
 
+# --warm: the first rows leave their lines. The others end as if those had run one by one, long before.
+sed 's/, cache: /, latency_ns: 60.0, cache: /; s/pes: 4,/pes: 4, l2: {size_mb: 0.0078125, line: 64, ways: 4, latency_ns: 12.0},/' \
+    "$work/cached.yaml" >"$work/l2.yaml"
+awk -F, -v n=800 'NR == 1 { print $0 ",after,think_ns"; next } { OFS = ","; row = NR - 2
+    if (row < n) { $1 = 0; print $0, row ? row - 1 : "", row ? 10000 : "" } else { $1 += 20000000; print $0, "", "" } }' \
+    "$work/rows.csv" >"$work/before.csv"
+times() { awk -F, -v n=800 'NR > 1 && $1 >= n { print $1, $12, $13, $17, $18, $19, $20, $21 }' "$work/out"; }
+for machine in cached l2; do
+    for policy in lru random; do
+        set -- --machine "$work/$machine.yaml" --set cube.hbm.cache.policy=$policy --format csv --quiet
+        call "$any" replay "$work/before.csv" "$@"
+        times >"$work/long_before"
+        [ "$(wc -l <"$work/long_before")" -eq 1700 ]
+        ok "warm, $machine, $policy: rows long before"
+        for engine in fused hop; do
+            call "$any" replay "$work/rows.csv" --warm 800 --engine $engine "$@"
+            times | cmp - "$work/long_before"
+            ok "warm, $machine, $policy: as those, $engine"
+        done
+        call "$any" replay "$work/rows.csv" "$@"
+        times | cmp -s - "$work/long_before"
+        [ $? -eq 1 ]
+        ok "warm, $machine, $policy: and not as cold"
+    done
+done
+printf 'issue_ns,op,src,dst,offset,nbytes,after,think_ns\n0,read,c0.pe0,c0.slice0,0,64,,\n7,read,c0.pe0,c0.slice0,0,64,0,50\n9,read,c0.pe0,c0.slice0,64,64,1|0,2\n' >"$work/one.csv"
+call "$any" replay "$work/one.csv" --machine "$work/cached.yaml" --format csv --warm 1
+equal "a row after a warm one is issued as if that had ended at 0" "1 50.000000" "$(sed -n 2p "$work/out" | cut -d, -f1,6 | tr , ' ')"
+equal "and one after both when the other has" "$(awk -F, 'NR == 2 { printf "2 %.6f", $11 + 2 }' "$work/out")" \
+    "$(sed -n 3p "$work/out" | cut -d, -f1,6 | tr , ' ')"
+
 # A cache: what all engines say.
 for kind in "${kinds[@]}"; do
     prints=

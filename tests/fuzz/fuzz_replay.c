@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (kb_sim_new(&cube8_topology, NULL, &sim) != KB_OK)
         abort();
-    if (transactions_read(&cube8_topology, "fuzz", path, true, sim, NULL) == EXIT_OK) {
+    if (transactions_read(&cube8_topology, "fuzz", path, true, sim, NULL, NULL) == EXIT_OK) {
         kb_status status = kb_sim_run(sim, EVENTS, &why);
 
         if (status == KB_INTERNAL || status == KB_BAD_REQUEST)

@@ -280,7 +280,7 @@ static void may_spread(struct maker *m, struct judge_command *c, uint64_t room)
     }
     if (c->n_targets < 2)
         c->n_targets = 0;
-    c->async = c->async && !c->n_targets;
+    c->async = c->async && (!c->n_targets || c->kind == JUDGE_STORE);
 }
 
 static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t elements)

@@ -299,7 +299,7 @@ static inline tl_tensor *do_store(tl_ctx *tl, const struct scenario *s,
 
     if (c->n_targets) {
         list_targets(s, c, addresses);
-        return tl_store_all_at(TL_HERE, tl, addresses, (uint32_t)c->n_targets, x);
+        return tl_store_all_at(TL_HERE, tl, addresses, (uint32_t)c->n_targets, x, c->async);
     }
     if (c->listed) {
         list_rows(s, c, runs);

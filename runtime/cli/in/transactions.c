@@ -86,6 +86,7 @@ struct input {
     struct fields fields;
     const kb_topology *topo;
     kb_sim *sim;
+    struct warm_rows warm;
     bool interleaved;      /* addresses go round slices: a range of them may lie in several */
     bool has_plane_column; /* sip.plane: column */
     bool has_routers;      /* contention.links: router */
@@ -345,6 +346,26 @@ static bool read_think(struct input *in, const struct field *f, int64_t *think_f
     return true;
 }
 
+/* The number of a row behind those that only fill caches. */
+static uint64_t number_of_row(const struct input *in)
+{
+    return in->fields.n_rows - in->warm.n;
+}
+
+/* Rows that only fill caches have ended at 0, before all others begin: the ids of these are left.
+ */
+static void leave_warm(struct input *in, int64_t think_fs, kb_transaction *q)
+{
+    size_t kept = 0, all = in->n_ids;
+
+    for (size_t i = 0; i < in->n_ids; i++)
+        if (in->ids[i] >= in->warm.n)
+            in->ids[kept++] = in->ids[i] - in->warm.n;
+    in->n_ids = kept;
+    if (kept < all && think_fs > q->issue_fs)
+        q->issue_fs = think_fs;
+}
+
 /* Adds the dependencies of the row that was just added. */
 static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
 {
@@ -359,7 +380,8 @@ static void add_waits(struct input *in, const struct place *place, int64_t think
     }
     if (fields->n_bad > 0 || place->last_id >= KB_TRANSACTIONS_MAX)
         return; /* there will be no run */
-    switch (kb_sim_add_dependencies(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
+    switch (
+        kb_sim_add_dependencies(in->sim, number_of_row(in), in->ids, in->n_ids, think_fs, &why)) {
     case KB_OK:
         break;
     case KB_NO_MEMORY:
@@ -395,7 +417,7 @@ static void check_cycles(struct input *in)
         no_memory(in);
     if (status != KB_BAD_REQUEST)
         return;
-    while (place->row != id)
+    while (place->row != id + in->warm.n)
         place++;
     fields_bad_at(&in->fields, place->line, place->after_column, why.text);
 }
@@ -452,6 +474,21 @@ static bool ignores_prio(const kb_info *info)
     return strstr(info->config, "\n  arbiter: rr\n") && !strstr(info->config, "\n  prios: ");
 }
 
+/* A row that only fills caches: long behind the one before, so that nothing of that is under way.
+ */
+static kb_status add_warm(struct input *in, kb_transaction *q, kb_error *why)
+{
+    const int64_t apart_fs = 10000 * KB_FS_PER_NS;
+    const uint64_t number = in->fields.n_rows, before = number - 1;
+    kb_status status;
+
+    q->issue_fs = 0;
+    status = kb_sim_add(in->warm.sim, q, why);
+    if (status != KB_OK || number == 0)
+        return status;
+    return kb_sim_add_dependencies(in->warm.sim, number, &before, 1, apart_fs, why);
+}
+
 static void keep_targets(struct input *in, const struct field *f)
 {
     struct targets_texts *texts = in->texts;
@@ -460,7 +497,7 @@ static void keep_targets(struct input *in, const struct field *f)
         return;
     texts->rows = memory_room(texts->rows, texts->n, &texts->room, sizeof *texts->rows);
     texts->rows[texts->n++] =
-        (struct targets_text){in->fields.n_rows, memory_part(f->text, f->len)};
+        (struct targets_text){number_of_row(in), memory_part(f->text, f->len)};
 }
 
 const char *targets_text(const struct targets_texts *texts, uint64_t id)
@@ -503,6 +540,13 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
         return;
     if (after->len > 0)
         place.after_column = (uint32_t)fields_column(fields, after->text);
+    if (fields->n_rows < in->warm.n) {
+        if (add_warm(in, &q, &why) != KB_OK)
+            fields_bad(fields, field[FIELD_DST].text, "%s", why.text);
+        return;
+    }
+    if (in->warm.n)
+        leave_warm(in, think_fs, &q);
     switch (kb_sim_add(in->sim, &q, &why)) {
     case KB_OK:
         add_waits(in, &place, think_fs);
@@ -539,7 +583,8 @@ static const char *const may_follow[2][2] = {
      "what may follow nbytes is after, think_ns, plane, prio, rows and stride"}};
 
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
-                                 bool quiet, kb_sim *sim, struct targets_texts *texts)
+                                 bool quiet, kb_sim *sim, const struct warm_rows *warm,
+                                 struct targets_texts *texts)
 {
     kb_info info;
     struct input in = {.fields = {.program = program,
@@ -552,6 +597,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .quiet = quiet},
                        .topo = topo,
                        .sim = sim,
+                       .warm = warm ? *warm : (struct warm_rows){0},
                        .texts = texts};
     kb_limits limits;
 
@@ -561,7 +607,9 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.has_plane_column = info.plane_column;
     in.has_routers = strcmp(info.links, "router") == 0;
     in.fields.hint = may_follow[info.plane_column][in.has_routers];
-    if (transactions_in_memory() && strcmp(path, "-") == 0)
+    if (in.warm.n && transactions_in_memory() && strcmp(path, "-") == 0)
+        in.fields.code = say(program, EXIT_USAGE, "--warm wants a file of rows");
+    else if (transactions_in_memory() && strcmp(path, "-") == 0)
         frame_read(&in.fields, session_here()->frame, topo, sim);
     else
         fields_read(&in.fields, path);

@@ -30,15 +30,23 @@ void targets_texts_free(struct targets_texts *texts);
 bool is_address_text(const char *text, size_t n);
 bool read_address(const char *text, size_t n, uint64_t *out);
 
+/* The first rows of a file, which only fill caches: each is issued in `sim` when the one before it
+ * has ended. */
+struct warm_rows {
+    uint64_t n;
+    kb_sim *sim; /* borrowed */
+};
+
 /*
  * Adds the rows of `path` ("-": stdin) to `sim`. What is wrong with them goes to stderr, each
  * row once, as FILE:LINE:COL; and progress, unless `quiet`. `texts` (may be NULL) gets the targets
- * of multicasts.
+ * of multicasts. `warm` (may be NULL) gets the first rows; the others are numbered from 0.
  *
  * returns  EXIT_OK, EXIT_INPUT, EXIT_SYSTEM; EXIT_INTERRUPTED if stop_asked() while reading
  */
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
-                                 bool quiet, kb_sim *sim, struct targets_texts *texts);
+                                 bool quiet, kb_sim *sim, const struct warm_rows *warm,
+                                 struct targets_texts *texts);
 
 /* Are there transactions in memory (query.h), which "-" reads in place of stdin, any number of
  * times? */

@@ -6,6 +6,9 @@
  * that has ended on all PEs no earlier than the step. Shares are many kinds, so those that the same
  * change of a machine would help are one word: waiting for a memory and its bytes are both `hbm`.
  *
+ * Bytes are counted at the memory where they drain, for as long as the slowest link on their way
+ * lets them. Those to another chiplet that are slower than to the PE's own memory are of a link.
+ *
  * A wait for room in the TCM, for an operand, or for an engine has no word of its own: it is for
  * other commands of the same PE, of which tiles keep many under way, and lasts as long as the
  * slowest kind of them does. So it counts as that which all commands of the operation together have
@@ -17,7 +20,9 @@
  */
 #include "cli/llm/cause.h"
 #include "cli/out/memory.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum word {
     COMPUTE,
@@ -36,28 +41,89 @@ enum word {
 static const char *const words[N_WORDS] = {"compute", "hbm",     "link",   "port", "channel",
                                            "issue",   "latency", "launch", "wait"};
 
-/* Bytes drain at what is slowest on their way. */
-static enum word word_of_drain(kb_place place)
+/* -- bytes over a way ------------------------------------------------------------------------- */
+
+/* A PE and a memory that it has read or written. */
+struct way_between {
+    kb_place place;
+    uint32_t pe;
+    bool writes, known, is_slow;
+};
+
+enum { WAYS = 4096 };
+
+/* The memory at a place; false: there is none. */
+static bool memory_at(const kb_topology *topo, kb_place place, kb_endpoint *out)
+{
+    char name[KB_PLACE_BYTES];
+    size_t n = kb_place_name(topo, place, name);
+    kb_error why;
+
+    *out = (kb_endpoint){.kind = KB_TCM};
+    if (kb_place_kind_of(place) == KB_AT_PORT)
+        return sscanf(name, "sip%u.cube%u.pe%u.pe_tcm", &out->sip, &out->cube, &out->unit) == 3;
+    return kb_place_kind_of(place) == KB_AT_MEMORY &&
+           kb_endpoint_parse(topo, name, n, out, &why) == KB_OK;
+}
+
+static bool find_slow(const struct chip *c, const struct way_between *way)
+{
+    kb_endpoint pe, memory;
+    kb_cost cost;
+    kb_error why;
+
+    if (!memory_at(c->topo, way->place, &memory) || kb_pe_get(c->topo, way->pe, &pe) != KB_OK ||
+        (pe.sip == memory.sip && pe.cube == memory.cube) ||
+        kb_route_cost(c->topo, way->writes ? KB_WRITE : KB_READ, &pe, &memory, 1, &cost, &why) !=
+            KB_OK)
+        return false;
+    return cost.bottleneck_gbs < c->own.gbs;
+}
+
+/* A command, and what is known of ways. */
+struct caller {
+    const struct chip *chip;
+    struct way_between *ways; /* [WAYS]: the last of each number */
+    uint32_t pe;
+    const char *name;
+};
+
+/* Does it lead to another chiplet, over a link that is slower than the way to the own memory? */
+static bool is_slow_way(const struct caller *from, kb_place place)
+{
+    struct way_between way = {place, from->pe, strncmp(from->name, "load", 4) != 0, true, false};
+    struct way_between *known =
+        &from->ways[(place * 31 + from->pe * UINT64_C(0x9e37) + way.writes) % WAYS];
+
+    if (known->known && known->place == place && known->pe == way.pe && known->writes == way.writes)
+        return known->is_slow;
+    way.is_slow = find_slow(from->chip, &way);
+    *known = way;
+    return way.is_slow;
+}
+
+/* Bytes drain at their memory, at the rate of what is slowest on their way. */
+static enum word word_of_drain(const struct caller *from, kb_place place)
 {
     switch (kb_place_kind_of(place)) {
-    case KB_AT_PORT:
-        return PORT;
     case KB_AT_LINK:
     case KB_AT_NODE:
     case KB_AT_VC:
         return LINK;
+    case KB_AT_PORT:
+        return is_slow_way(from, place) ? LINK : PORT;
     default:
-        return HBM;
+        return is_slow_way(from, place) ? LINK : HBM;
     }
 }
 
-static enum word word_of(const kb_share *share)
+static enum word word_of(const struct caller *from, const kb_share *share)
 {
     switch (share->cause) {
     case KB_CAUSE_COMPUTE:
         return COMPUTE;
     case KB_CAUSE_DRAIN:
-        return word_of_drain(share->place);
+        return word_of_drain(from, share->place);
     case KB_CAUSE_LINK_WAIT:
     case KB_CAUSE_ROUTER_WAIT:
     case KB_CAUSE_CREDIT_WAIT:
@@ -100,6 +166,7 @@ struct parts {
 
 struct heard {
     struct parts path, served;
+    struct caller from;
 };
 
 static struct part *new_part(struct parts *parts, int64_t end_fs)
@@ -117,8 +184,10 @@ static void add_step(void *arg, const kb_breakdown_step *step)
     struct heard *heard = arg;
     struct part *part = new_part(&heard->path, step->end_fs);
 
+    heard->from.pe = step->pe;
+    heard->from.name = step->name;
     for (size_t i = 0; i < step->n_shares; i++)
-        part->fs[word_of(&step->share[i])] += step->share[i].sum_fs;
+        part->fs[word_of(&heard->from, &step->share[i])] += step->share[i].sum_fs;
 }
 
 /* What is served one at a time, and not waited for. */
@@ -139,9 +208,11 @@ static void add_command(void *arg, const kb_command *command)
     struct heard *heard = arg;
     struct part *part = new_part(&heard->served, command->end_fs);
 
+    heard->from.pe = command->pe;
+    heard->from.name = command->name;
     for (size_t i = 0; i < command->n_shares; i++)
         if (is_service(command->share[i].cause) || is_way(command->share[i].cause))
-            part->fs[word_of(&command->share[i])] += command->share[i].sum_fs;
+            part->fs[word_of(&heard->from, &command->share[i])] += command->share[i].sum_fs;
 }
 
 /* The sums of those that have ended by `end_fs`, and not before. */
@@ -182,7 +253,7 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
                          const struct shape *s, const char *cause[GRAPH_OPS_MAX])
 {
     int64_t ended_fs[GRAPH_OPS_MAX] = {0};
-    struct heard heard = {.path = {.n = 0}};
+    struct heard heard = {.from = {.chip = c, .ways = memory_new(WAYS, sizeof *heard.from.ways)}};
     const struct path_watch watch = {add_step, &heard, add_command, ended_fs};
     struct graph one = *g;
 
@@ -198,5 +269,6 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
     }
     free(heard.path.part);
     free(heard.served.part);
+    free(heard.from.ways);
     return code;
 }

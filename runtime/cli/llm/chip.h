@@ -3,6 +3,7 @@
 #ifndef CHIP_H
 #define CHIP_H
 #include "cli/command.h"
+#include "cli/llm/told.h"
 
 /* A read alone: what it takes beside its bytes, and their rate. */
 struct way {
@@ -11,6 +12,7 @@ struct way {
 
 struct chip {
     const kb_topology *topo;
+    struct told *told; /* borrowed: is told what is simulated */
     kb_info info;
     double mac[3], clock_ghz, rate; /* of pe_gemm; rate: of products in bf16 */
     double slice_gbs, lat_ns;       /* of the own slice; before its first byte */

@@ -212,17 +212,16 @@ static char *lines_of_totals(const struct llm_rows *l)
     return lines;
 }
 
-enum exit_code llm_rows_print(const struct cli *cli, struct llm_rows *l)
+void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
 {
     char *lines = lines_of_totals(l);
     struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
                           .arg = l};
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
                         .note = lines,         .totals = &totals};
-    enum exit_code code = cmd_print(cli, &rows);
 
+    cmd_write(cli, &rows, out);
     free(lines);
-    return code;
 }
 
 void llm_rows_free(struct llm_rows *l)

@@ -28,7 +28,7 @@ void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
 void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,
                     int64_t tpot_fs);
 
-enum exit_code llm_rows_print(const struct cli *cli, struct llm_rows *rows);
+void llm_rows_print(const struct cli *cli, struct llm_rows *rows, struct sink *out);
 void llm_rows_free(struct llm_rows *rows);
 
 #endif

@@ -25,7 +25,7 @@
 #include "cli/out/stop.h"
 #include <stdlib.h>
 
-enum { EVENTS_AT_ONCE = 200000 };
+enum { EVENTS_AT_ONCE = 50000 }; /* a tenth of a second, where they are watched */
 
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q)
 {
@@ -52,7 +52,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static size_t done_in_all(const struct graph *g)
+size_t run_operations(const struct graph *g)
 {
     size_t n = 0;
 
@@ -136,14 +136,17 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
 }
 
 /* Runs the launch. */
-static enum exit_code run_launch(const struct cli *cli, struct work *w, int64_t *start_fs)
+static enum exit_code run_launch(const struct cli *cli, struct told *told, struct work *w,
+                                 int64_t *start_fs)
 {
     kb_error why = {""};
     kb_launch_result r;
     kb_status status = KB_AGAIN;
 
-    while (status == KB_AGAIN && !stop_asked())
+    while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(w->sim, EVENTS_AT_ONCE, &why);
+        told_show(told, *w->step.done);
+    }
     if (status == KB_AGAIN)
         return EXIT_INTERRUPTED;
     if (!status)
@@ -187,6 +190,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
 {
     int64_t start_fs = 0, layers_done = 0;
     kb_breakdown *path = NULL;
+    size_t done = 0;
     bool gave_up = false;
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
@@ -205,6 +209,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .may_repeat = may_repeat(cli, c, g),
                               .limit = g->limit,
                               .gave_up = &gave_up,
+                              .done = &done,
                               .may_leap = how->leaps,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};
@@ -212,8 +217,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     enum exit_code code;
 
     grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
-    w.step.end_fs = memory_new(done_in_all(g) * all_pes(&w.step), sizeof *w.step.end_fs);
-    w.step.came_fs = memory_new(done_in_all(g) * all_pes(&w.step), sizeof *w.step.came_fs);
+    w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
+    w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
@@ -223,13 +228,14 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
             w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
     if (!status)
         status = launch(c, g, &w, &why);
-    code = status ? cmd_fail(cli, status, &why) : run_launch(cli, &w, &start_fs);
+    code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
     if (!code)
         take_times(g, &w.step, start_fs, out);
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
     out->gave_up = gave_up;
+    c->told->done += run_operations(g);
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
     free(w.step.end_fs);

@@ -18,6 +18,9 @@ struct iteration {
     bool gave_up;   /* it passes the limit of its graph, and was not simulated to its end */
 };
 
+/* Operations of a graph, those of all layers. */
+size_t run_operations(const struct graph *g);
+
 /* The grid of a rank's PEs for so many tokens. */
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 

@@ -156,6 +156,8 @@ enum exit_code read_verify(struct reading *r, const struct option_row *row, cons
     return EXIT_OK;
 }
 
+#define BY_TABLES "all, place, wait, source, target, op, pe, path, step, line or region"
+
 /* Of why "limit" is 0, "key" is 2, "key=1.25" is 1.25; of run it is a table of the breakdown. */
 enum exit_code read_by(struct reading *r, const struct option_row *row, const char *word,
                        void *field)
@@ -167,11 +169,7 @@ enum exit_code read_by(struct reading *r, const struct option_row *row, const ch
 
     if (r->o->command == COMMAND_RUN) {
         by->table = 1 + (unsigned)opts_find(word, opts_breakdowns, KB_N_BREAKDOWNS + 1);
-        return by->table
-                   ? EXIT_OK
-                   : opts_refuse(
-                         r, row, word,
-                         "all, place, wait, source, target, op, pe, path, step, line or region");
+        return by->table ? EXIT_OK : opts_refuse(r, row, word, BY_TABLES);
     }
     *factor = 0;
     if (strcmp(word, "limit") == 0)
@@ -184,7 +182,10 @@ enum exit_code read_by(struct reading *r, const struct option_row *row, const ch
         if (!*end && *factor > 1 && *factor <= factor_max)
             return EXIT_OK;
     }
-    return opts_refuse(r, row, word, "limit, key, or key=F with F above 1 and at most 1000");
+    return opts_refuse(
+        r, row, word,
+        "limit, key, or key=F with F above 1 and at most 1000; of run --breakdown it "
+        "is " BY_TABLES);
 }
 
 /* A column, < <= > >= == or !=, and a value. Whether a table has that column is known with its

@@ -187,7 +187,7 @@ static void run_file(const struct job *j)
     o->status = kb_sim_new(j->topo, &j->options, &sim);
     if (!o->status)
         o->code = transactions_read(j->topo, cli->program, cli->opts.operand[0],
-                                    cli->opts.quiet || !j->first, sim, NULL);
+                                    cli->opts.quiet || !j->first, sim, NULL, NULL);
     if (!o->status && !o->code)
         run(j, sim);
     if (o->ended)

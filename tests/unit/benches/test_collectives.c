@@ -146,6 +146,47 @@ static void rings_of_joined_ends_do(void **state)
     }
 }
 
+/* -- axes at once --------------------------------------------------------------------------- */
+
+#define TORUS(cubes, dims)                                                                         \
+    "kernbench: 3\nname: torus\nlinks: {l: {bw_gbs: 10.0, latency_ns: 100.0}}\n"                   \
+    "sip: {cubes: " cubes ", net: [{torus: [" dims "], link: l}]}\n"                               \
+    "cube: {pes: 1, noc: {bw_gbs: 1000.0}, xbar: {pe_gbs: 1000.0}, hbm: {bw_gbs: 1000.0}, pe: "    \
+    "{pe_dma: {read_channels: 8, write_channels: 8}, pe_tcm: {size_mb: 64, read_gbs: 4000.0, "     \
+    "write_gbs: 4000.0}, pe_math: {lanes: 4096}, pe_ipcq: {slots: 8, slot_bytes: 262144}}}\n"
+
+/*
+ * An all_reduce of V bytes, of n chips in a torus of A axes: each chip gives and takes V (n - 1) /
+ * n twice, over 2 A links of 10 GB/s. One axis after the other takes about A
+ * times that; rings of
+ * 4 have two steps up and one down, and where axes are not as long, some links wait for others.
+ */
+static void axes_carry_parts_at_once(void **state)
+{
+    static const struct {
+        const char *yaml;
+        double n, axes;
+        double most;
+    } cases[] = {{TORUS("64", "8, 8"), 64, 2, 1.3},
+                 {TORUS("24", "4, 3, 2"), 24, 3, 2.8},
+                 {TORUS("64", "4, 4, 4"), 64, 3, 2.2}};
+    static const char *const words[] = {"count=30011", "dtype=i32", "algorithm=axes"};
+    int64_t count = 4 << 20;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        const kb_topology *topo = any_topology(cases[i].yaml);
+        double links = cases[i].axes * 2 * 10, n = cases[i].n;
+        double least_ns = 2 * (n - 1) / n * 2 * (double)count / links;
+        double ns = (double)time_fs(topo, &bench_all_reduce, "axes", "pes", count) / 1e6;
+
+        if (ns < least_ns || ns > cases[i].most * least_ns)
+            fail_msg("%s%f ns, where links take %f", cases[i].yaml, ns, least_ns);
+        assert_right(topo, &bench_all_reduce, words, LENGTH(words), 0);
+        any_topology_free(topo);
+    }
+}
+
 /* -- cubes without PEs ---------------------------------------------------------------------- */
 
 #define MEMORIES_APART                                                                             \
@@ -435,6 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(benches_compute_what_their_references_do),
         cmocka_unit_test(rings_of_joined_ends_do),
+        cmocka_unit_test(axes_carry_parts_at_once),
         cmocka_unit_test(cubes_without_pes_are_left_out),
         cmocka_unit_test(uneven_machines_are_refused),
         cmocka_unit_test(joined_ends_gain_what_the_documents_say),

@@ -507,6 +507,39 @@ static void a_run_may_leave_out_misses_or_caches(void **state)
     }
 }
 
+/* A simulation of one read of 4096 bytes that has run leaves its lines: the same read hits, and is
+ * neither counted before nor recorded. */
+static void a_cache_is_warm_by_what_ran_before(void **state)
+{
+    const kb_topology *topo = any_topology(ONE(KIB64)), *other = any_topology(ONE(SMALL));
+    const struct access cold[] = {{KB_READ, 0, 0, 4096, 136}, {0}};
+    kb_transaction again = {
+        .src = end_of(topo, "c0.pe0"), .dst = end_of(topo, "c0.slice0"), .nbytes = 4096};
+    kb_error why;
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_sim *before = new_sim(topo, (kb_options){0});
+        kb_sim *s = new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = true});
+        kb_sim *far = new_sim(other, (kb_options){0});
+
+        add(before, &again);
+        run_all(before);
+        assert_int_equal(kb_sim_warm(far, before, &why), KB_BAD_REQUEST);
+        assert_int_equal(kb_sim_warm(s, before, &why), KB_OK);
+        add(s, &again);
+        run_all(s);
+        assert_int_equal(result_of(s, 0).done_fs, 36000000);
+        assert_int_equal(kb_sim_warm(s, before, &why), KB_BAD_REQUEST);
+        kb_sim_free(far);
+        kb_sim_free(s);
+        kb_sim_free(before);
+    }
+    run_by(topo, (kb_options){0}, cold);
+    any_topology_free(other);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,7 +550,8 @@ int main(void)
         cmocka_unit_test(streams_through_lru_are_kept_whole_or_not_at_all),
         cmocka_unit_test(a_large_cache_gives_its_bandwidth_to_what_fits),
         cmocka_unit_test(waits_at_a_cache_have_causes),
-        cmocka_unit_test(a_run_may_leave_out_misses_or_caches)};
+        cmocka_unit_test(a_run_may_leave_out_misses_or_caches),
+        cmocka_unit_test(a_cache_is_warm_by_what_ran_before)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

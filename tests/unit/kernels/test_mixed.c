@@ -62,6 +62,7 @@ static void operands_are_fetched_as_they_lie(void **state)
     ASSERT_TAKES(CONVERT ", pe_gemm: {rate: {i8: 2}}", f16_by_i8, 1443);
     ASSERT_TAKES(CONVERT ", pe_gemm: {rate: {f16: 2, i8: 0.5}}", f16_by_i8, 1443 - 512);
     ASSERT_TAKES(CONVERT, i8_by_f16, 3 + 576 + 1024 + 16);
+    ASSERT_TAKES(CONVERT ", pe_gemm: {rate: {i8: 2}}", i8_by_f16, 3 + 576 + 1024 + 16);
     ASSERT_TAKES(CONVERT ", pe_gemm: {rate: {bf16: 0.5}}", f16_by_bf16, 3 + 640 + 2048 + 32);
     ASSERT_TAKES(CONVERT ", pe_gemm: {rate: {f16: 0.5}}", f16_by_bf16, 3 + 640 + 2048 + 32);
     ASSERT_TAKES(CONVERT, composite, 3 + 12 + 16 + 16 + 8 + 18.085);

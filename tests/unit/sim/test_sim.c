@@ -795,7 +795,7 @@ static void engine_is_free_at_done(void **state)
 static void options_that_do_not_exist_are_refused(void **state)
 {
     const kb_options bad[] = {
-        {.engine = (kb_engine)7}, {.costs_off = 512}, {.costs_off = ~0u}, {.until_fs = -1}};
+        {.engine = (kb_engine)7}, {.costs_off = 2048}, {.costs_off = ~0u}, {.until_fs = -1}};
     kb_sim *sim;
 
     (void)state;

@@ -787,7 +787,7 @@ break_it 'a page that does not say what stderr says' runtime/cli/command.c \
 break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
 break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
-break_it 'a prompt attends to what comes later' runtime/cli/llm/graph.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
+break_it 'a prompt attends to what comes later' runtime/cli/llm/graph_work.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\.w/p == 1 ? 2 * n.w/'
 break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
@@ -812,7 +812,24 @@ break_it 'llm: the tile of a map is not taken' runtime/cli/llm/search.c 's/op->t
 break_it 'llm: a proof ends after as many tries as a search' runtime/cli/cmd_llm.c 's/o->prove \? UINT64_MAX : o->tries/o->tries/'
 break_it 'llm: a list of ranks is the first of them' runtime/cli/cmd_llm.c 's/l->tps\.value\[i \/ l->batches\.n\]/l->tps.value[0]/'
 break_it 'llm: a graph loses what stays together' runtime/cli/llm/graph_write.c 's/op->y\.unit > 1/0/'
-break_it 'llm: a graph takes matrices that do not fit' runtime/cli/llm/graph_read.c 's/if \(!is_as\(as, from\)\)/if (0)/'
+break_it 'llm: a graph takes matrices that do not fit' runtime/cli/llm/graph_values.c 's/if \(!is_as\(as, from\)\)/if (0)/'
+break_it 'llm: experts: a product is found in the row of the first' benches/llm/experts.c 's/rank \* s->cap \+ i - first;/rank * s->cap;/'
+break_it 'llm: experts: tokens of other ranks are not cleared' benches/llm/experts.c 's/clear_rows\(me, op, 0, from\);//'
+break_it 'llm: experts: shares are scores' benches/llm/experts.c 's/tl_softmax\(me->tl, tl_cast\(me->tl, best, KB_F32\), -1\)/tl_cast(me->tl, best, KB_F32)/'
+break_it 'llm: experts: groups of ranks are not neighbours' benches/llm/experts.c 's/\(me->rank \+ op->from_rank\) % op->ep/(me->rank + op->from_rank) \/ op->ep/'
+break_it 'llm: experts: ranks leap over an exchange' benches/llm/place.h 's/ \|\| op->kind == LLM_DISPATCH \|\|/ || 0 ||/; s/op->kind == LLM_COLLECT/0/'
+break_it 'llm: experts: a bound counts those without rows' runtime/cli/llm/search.c 's/rows <= crowd\[i\]/rows >= crowd[i]/'
+break_it 'llm: experts: matrices of experts without rows are read' runtime/cli/llm/graph_work.c 's/n \+= llm_slots_of\(op->routing, 0, e, 1\) > 0/n++/'
+break_it 'llm: experts: the room is that of one' runtime/cli/llm/graph.c 's/op->weight_bytes \*= \(uint64_t\)\(op->experts \/ op->ep\)/op->weight_bytes *= 1/'
+break_it 'llm: experts: all layers are taken for alike' runtime/cli/llm/run.c 's/g->op\[i\]\.routing->stride > 0/0/'
+break_it 'llm: experts: a token draws one twice' runtime/cli/llm/routing.c 's/while \(has\(expert \+ t \* x->chosen, i, e\)\)/while (0)/'
+break_it 'llm: experts: active parameters are those of all' runtime/cli/llm/model.c 's/\(m->experts - m->chosen\) \* expert_parameters/0 * expert_parameters/'
+break_it 'llm: experts: a graph gathers from rows of experts' runtime/cli/llm/graph_nodes.c 's/!from \|\| from->each == 0/true/'
+break_it 'llm: latents: a score is without what is turned' benches/llm/latent.c 's/\(head \+ 1\) \* wide - turned/head * wide/'
+break_it 'llm: latents: all heads have the matrix of the first' benches/llm/gemm.c 's/int64_t before = rows->col \*/int64_t before = 0 */'
+break_it 'llm: latents: a head reads the columns of the first' benches/llm/gemm.c 's/\.k = head \* \(op->x\.cols \/ op->heads\)/.k = 0/'
+break_it 'llm: latents: values are read beside keys' runtime/cli/llm/graph_work.c 's/op->latent \? 0 : llm_v_dim\(op\)/llm_v_dim(op)/'
+break_it 'llm: latents: there is room for one layer without experts' runtime/cli/llm/graph.c 's/kv_layers \+= \(uint64_t\)\(op->is_layer \? g->layers : 1\)/kv_layers = (uint64_t)g->layers/'
 break_it 'llm: a graph tells all its mistakes' runtime/cli/llm/yaml_read.c 's/SHOWN = 20/SHOWN = 200/'
 break_it 'an idle kernel goes on at once' runtime/kernels/tl_program.c 's/kernel_pay\(tl, 0, fs\)/kernel_pay(tl, 0, fs \/ 2)/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
@@ -1201,7 +1218,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -30,18 +30,34 @@ static int64_t pages_in_pe(const struct llm_op *op, const struct llm_step *s)
     return parts(parts(op->kv, s->page), llm_pes_of_unit(op, s->pes));
 }
 
-static uint64_t half_page(const struct llm_op *op, const struct llm_step *s)
+int64_t llm_v_dim(const struct llm_op *op)
+{
+    return op->v_dim > 0 ? op->v_dim : op->dim;
+}
+
+/* Of a page: its keys, and its values, which are none of their own if they are a part of the keys.
+ */
+static uint64_t key_bytes(const struct llm_op *op, const struct llm_step *s)
 {
     return (uint64_t)(s->page * op->dim) * kb_dtype_bytes(s->kv_dtype);
 }
 
-uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s)
+static uint64_t value_bytes(const struct llm_op *op, const struct llm_step *s)
 {
-    return (uint64_t)(parts(llm_units(op), s->pes) * pages_in_pe(op, s)) * 2 * half_page(op, s);
+    return op->latent ? 0 : (uint64_t)(s->page * llm_v_dim(op)) * kb_dtype_bytes(s->kv_dtype);
 }
 
-static uint64_t page_address(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
-                             int64_t page)
+static uint64_t page_bytes(const struct llm_op *op, const struct llm_step *s)
+{
+    return key_bytes(op, s) + value_bytes(op, s);
+}
+
+uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s)
+{
+    return (uint64_t)(parts(llm_units(op), s->pes) * pages_in_pe(op, s)) * page_bytes(op, s);
+}
+
+uint64_t llm_page(const struct llm_pe *me, const struct llm_op *op, int64_t unit, int64_t page)
 {
     const struct llm_step *s = me->s;
     int64_t n = llm_pes_of_unit(op, s->pes), pages = pages_in_pe(op, s);
@@ -50,8 +66,8 @@ static uint64_t page_address(const struct llm_pe *me, const struct llm_op *op, i
     int64_t place = (many ? unit / s->pes * pages : 0) + page / n;
 
     return room_of(me, index,
-                   s->kv_at + (uint64_t)me->layer * s->kv_bytes +
-                       (uint64_t)place * 2 * half_page(op, s));
+                   s->kv_at + (uint64_t)(me->layer + op->kv_layer) * s->kv_bytes +
+                       (uint64_t)place * page_bytes(op, s));
 }
 
 /* -- one block of rows ----------------------------------------------------------------------- */
@@ -75,11 +91,11 @@ static tl_tensor *load_pages(const struct llm_pe *me, const struct llm_op *op,
     tl_run runs[TOKENS_MAX];
 
     for (int64_t i = 0; i < n; i++)
-        runs[i] = (tl_run){page_address(me, op, b->unit, page + i * b->step) +
-                               (values ? half_page(op, me->s) : 0),
-                           half_page(op, me->s)};
+        runs[i] = (tl_run){llm_page(me, op, b->unit, page + i * b->step) +
+                               (values ? key_bytes(op, me->s) : 0),
+                           values ? value_bytes(op, me->s) : key_bytes(op, me->s)};
     tl_tensor *x = tl_load_list(me->tl, runs, (uint32_t)n, me->s->kv_dtype,
-                                KB_SHAPE(n * me->s->page, op->dim));
+                                KB_SHAPE(n * me->s->page, values ? llm_v_dim(op) : op->dim));
     return me->s->kv_dtype == op->x.dtype ? x : tl_cast(me->tl, x, op->x.dtype);
 }
 
@@ -100,7 +116,9 @@ static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const
     tl_ctx *tl = me->tl;
     uint64_t mark = tl_mark(tl);
     tl_tensor *k = load_pages(me, op, b, page, n, false);
-    tl_tensor *v = load_pages(me, op, b, page, n, true), *most, *less;
+    tl_tensor *v =
+        op->latent ? tl_slice(tl, k, 1, 0, op->v_dim) : load_pages(me, op, b, page, n, true);
+    tl_tensor *most, *less;
     tl_tensor *x = tl_dot(tl, q, k, .transpose_b = true);
 
     if ((page + n) * me->s->page > op->kv - op->q + b->row && op->q > 1) /* the mask */
@@ -120,20 +138,32 @@ static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const
     tl_release(tl, mark);
 }
 
+/* Columns of q of the rows of a block, a head a row. */
+static tl_tensor *load_q(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                         int64_t col, int64_t cols)
+{
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
+    int64_t request = b->unit / op->kv_heads;
+    uint32_t n = runs_of(me, &op->x, request * op->q + b->row, b->rows, col, cols, runs);
+
+    return tl_load_list(me->tl, runs, n, op->x.dtype, KB_SHAPE(b->rows * cols / op->dim, op->dim));
+}
+
 static struct partial attend(const struct llm_pe *me, const struct llm_op *op,
                              const struct block *b)
 {
     int64_t group = op->heads / op->kv_heads, rows = b->rows * group;
     int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
     int64_t pages = parts(b->tokens, me->s->page), n;
-    struct partial sum = {tl_acc_new(me->tl, KB_F32, rows, op->dim),
+    struct partial sum = {tl_acc_new(me->tl, KB_F32, rows, llm_v_dim(op)),
                           tl_acc_new(me->tl, KB_F32, rows, SUMS), NULL};
-    tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
-    uint32_t n_runs = runs_of(me, &op->x, request * op->q + b->row, b->rows, head * group * op->dim,
-                              group * op->dim, runs);
-    tl_tensor *q = tl_load_list(me->tl, runs, n_runs, op->x.dtype, KB_SHAPE(rows, op->dim));
+    tl_tensor *q = op->latent ? llm_load_q(me, op, request * op->q + b->row, b->rows)
+                              : load_q(me, op, b, head * group * op->dim, group * op->dim);
 
-    q = tl_mul(me->tl, q, tl_scalar(me->tl, 1 / sqrt((double)op->dim)));
+    int64_t wide =
+        op->latent ? op->z.cols / op->heads : op->dim; /* of a head, before it was absorbed */
+
+    q = tl_mul(me->tl, q, tl_scalar(me->tl, 1 / sqrt((double)wide)));
     for (int64_t page = b->first; page < pages; page += n * b->step) {
         n = least(pages_at_once(me, op, rows), parts(pages - page, b->step));
         attend_pages(me, op, b, q, page, n, &sum);
@@ -148,8 +178,8 @@ static void finish(const struct llm_pe *me, const struct llm_op *op, const struc
     int64_t group = op->heads / op->kv_heads;
     int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
     tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
-    uint32_t n = runs_of(me, &op->y, request * op->q + b->row, b->rows, head * group * op->dim,
-                         group * op->dim, runs);
+    uint32_t n = runs_of(me, &op->y, request * op->q + b->row, b->rows,
+                         head * group * llm_v_dim(op), group * llm_v_dim(op), runs);
 
     out = tl_cast(me->tl, tl_div(me->tl, out, sums), op->y.dtype);
     tl_store_list(me->tl, runs, n, out);
@@ -205,7 +235,7 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
             return;
         }
         if (member + apart < members)
-            join(me, pe_of[apart], rows, op->dim, part);
+            join(me, pe_of[apart], rows, llm_v_dim(op), part);
     }
     finish(me, op, &b, part[0], part[1]);
 }
@@ -216,7 +246,7 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
 static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op)
 {
     int64_t group = op->heads / op->kv_heads;
-    int64_t most = least(ROWS_MAX, me->s->acc_bytes / (4 * (op->dim + SUMS)) / 2) / group;
+    int64_t most = least(ROWS_MAX, me->s->acc_bytes / (4 * (llm_v_dim(op) + SUMS)) / 2) / group;
 
     return most < 1 ? 1 : least(most, op->q);
 }
@@ -269,10 +299,10 @@ static void store_new(const struct llm_pe *me, const struct llm_op *op, int64_t 
     int64_t token = op->kv - op->q + row % op->q;
     int64_t unit = request * op->kv_heads + head % op->kv_heads;
     int64_t size = (int64_t)kb_dtype_bytes(me->s->kv_dtype), strides[] = {op->dim * size, size};
-    uint64_t page = page_address(me, op, unit, token / me->s->page);
+    uint64_t page = llm_page(me, op, unit, token / me->s->page);
 
     tl_store_strided(me->tl,
-                     page + (head >= op->kv_heads ? half_page(op, me->s) : 0) +
+                     page + (head >= op->kv_heads ? key_bytes(op, me->s) : 0) +
                          (uint64_t)((token % me->s->page * op->dim + at % op->dim) * size),
                      x, strides);
 }

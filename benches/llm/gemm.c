@@ -1,6 +1,6 @@
 /*
- * gemm.c -- y = x w over the PEs of a rank: each makes its part of y, where the next operation
- * reads it.
+ * gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its part of
+ * y, where the next operation reads it.
  *
  * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
  * columns part c. So the columns of x that a product needs lie in the PEs of its row, and the rows
@@ -8,51 +8,82 @@
  * its own columns of x, so that not all PEs read from one. Weights lie tile by tile, so that a tile
  * of them is one run of bytes. A tile of y is a sum in an accumulator; loads run ahead as far as
  * the TCM has room.
+ *
+ * Of experts each has a w of its own, and its rows are one behind the other in y. In x they are,
+ * too, or they are gathered from wherever they lie in the same row of the grid.
  */
 #include "benches/llm/place.h"
 #include <math.h>
 
+/* Rows of the part, and columns of it, which are multiplied by one w. */
+struct rows {
+    int64_t first, n;
+    const int64_t *from; /* rows of x; NULL: the same */
+    uint64_t weight;     /* byte of the room */
+    int64_t col, cols;   /* of the own ones of y */
+    int64_t k, depth;    /* columns of x */
+};
+
 /* Rows of w that PE (i, c) has. */
-static int64_t w_begin(const struct llm_pe *me, const struct llm_op *op, int64_t i)
+static int64_t w_begin(const struct llm_pe *me, const struct rows *rows, int64_t i)
 {
-    return share(op->x.cols, i, me->s->p);
+    return share(rows->depth, i, me->s->p);
 }
 
 /* [dk, n] of w from row k, in the columns of this PE from j on. */
-static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, int64_t k, int64_t dk,
-                         int64_t j, int64_t n)
+static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                         int64_t k, int64_t dk, int64_t j, int64_t n)
 {
-    int64_t i = part_with(op->x.cols, k, me->s->p), cols = own_part(me, &op->y).cols;
-    uint64_t at =
-        (uint64_t)((k - w_begin(me, op, i)) * cols + j * dk) * kb_dtype_bytes(op->weight_dtype);
+    int64_t i = part_with(rows->depth, k, me->s->p), begin = w_begin(me, rows, i);
+    int64_t before = rows->col * (w_begin(me, rows, i + 1) - begin); /* matrices of other columns */
+    uint64_t at = (uint64_t)(before + (k - begin) * rows->cols + (j - rows->col) * dk) *
+                  kb_dtype_bytes(op->weight_dtype);
     tl_tensor *w = tl_load(me->tl,
                            room_of(me, (int64_t)i * me->s->q + me->c,
-                                   op->weight + (uint64_t)me->layer * op->weight_bytes + at),
+                                   rows->weight + (uint64_t)me->layer * op->weight_bytes + at),
                            op->weight_dtype, KB_SHAPE(dk, n));
 
     return op->weight_dtype == op->x.dtype ? w : tl_cast(me->tl, w, op->x.dtype);
 }
 
-/* [m, dk] of x from its row i, which PE (r, owner) has in its columns from k on. */
-static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner, int64_t i,
-                         int64_t m, int64_t k, int64_t dk)
+/* [m, dk] of x from row i of the part, which PE (r, owner) has in its columns from k on. */
+static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner,
+                         const int64_t *from, int64_t i, int64_t m, int64_t k, int64_t dk)
 {
     struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
     int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), strides[] = {part.cols * size, size};
+    uint64_t at = room_of(me, (int64_t)me->r * me->s->q + owner,
+                          op->x.at + (uint64_t)((k - part.col) * size));
 
-    return tl_load_strided(me->tl,
-                           room_of(me, (int64_t)me->r * me->s->q + owner,
-                                   op->x.at + (uint64_t)((i * part.cols + k - part.col) * size)),
-                           op->x.dtype, KB_SHAPE(m, dk), strides);
+    if (!from)
+        return tl_load_strided(me->tl, at + (uint64_t)(i * strides[0]), op->x.dtype,
+                               KB_SHAPE(m, dk), strides);
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)m * sizeof *runs);
+    for (int64_t row = 0; row < m; row++)
+        runs[row] = (tl_run){at + (uint64_t)(from[i + row] * strides[0]), (uint64_t)(dk * size)};
+    return tl_load_list(me->tl, runs, (uint32_t)m, op->x.dtype, KB_SHAPE(m, dk));
+}
+
+/* The columns of x that PE (r, owner) has and rows are multiplied by: the first, and where they
+ * end. */
+static int64_t first_of_k(const struct rows *rows, const struct llm_part *part)
+{
+    return part->col > rows->k ? part->col : rows->k;
+}
+
+static int64_t end_of_k(const struct rows *rows, const struct llm_part *part)
+{
+    return least(part->col + part->cols, rows->k + rows->depth);
 }
 
 /* Of a piece of k from `k` on, in `part` of the columns of x. */
-static int64_t piece_of_k(const struct llm_pe *me, const struct llm_op *op,
+static int64_t piece_of_k(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
                           const struct llm_part *part, int64_t k)
 {
-    int64_t border = w_begin(me, op, part_with(op->x.cols, k, me->s->p) + 1);
+    int64_t of_w = part_with(rows->depth, k - rows->k, me->s->p);
+    int64_t border = rows->k + w_begin(me, rows, of_w + 1);
 
-    return least(op->tile.k, least(part->col + part->cols, border) - k);
+    return least(op->tile.k, least(end_of_k(rows, part), border) - k);
 }
 
 /* -- a limit ---------------------------------------------------------------------------------- */
@@ -87,15 +118,16 @@ static void add(struct left *sum, const struct left *part, double times)
 }
 
 /* Of a tile of m rows and n columns. */
-static struct left of_tile(const struct llm_pe *me, const struct llm_op *op, int64_t m, int64_t n)
+static struct left of_tile(const struct llm_pe *me, const struct llm_op *op,
+                           const struct rows *rows, int64_t m, int64_t n)
 {
     struct left sum = {0, 0, 0};
 
     for (int64_t owner = 0; owner < me->s->q; owner++) {
         struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
 
-        for (int64_t k = part.col, dk; k < part.col + part.cols; k += dk) {
-            dk = piece_of_k(me, op, &part, k);
+        for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part); k += dk) {
+            dk = piece_of_k(me, op, rows, &part, k);
             struct left pair = of_pair(me, op, m, dk, n);
             add(&sum, &pair, 1);
         }
@@ -104,32 +136,43 @@ static struct left of_tile(const struct llm_pe *me, const struct llm_op *op, int
 }
 
 /* Of a row of tiles, of m rows. */
-static struct left of_row(const struct llm_pe *me, const struct llm_op *op, int64_t m)
+static struct left of_row(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                          int64_t m)
 {
-    int64_t cols = own_part(me, &op->y).cols, n = op->tile.n;
-    struct left sum = {0, 0, 0}, tile = of_tile(me, op, m, n);
+    int64_t cols = rows->cols, n = op->tile.n;
+    struct left sum = {0, 0, 0}, tile = of_tile(me, op, rows, m, n);
 
     add(&sum, &tile, (double)(cols / n));
     if (cols % n > 0) {
-        tile = of_tile(me, op, m, cols % n);
+        tile = of_tile(me, op, rows, m, cols % n);
         add(&sum, &tile, 1);
     }
     return sum;
 }
 
-static struct left of_all(const struct llm_pe *me, const struct llm_op *op)
+static void add_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                     struct left *sum)
 {
-    int64_t rows = own_part(me, &op->y).rows, m = op->tile.m;
-    struct left sum = {0, 0, 0}, row;
+    int64_t m = op->tile.m;
+    struct left row;
 
-    if (me->s->limit.fs == 0)
-        return sum;
-    row = of_row(me, op, m);
-    add(&sum, &row, (double)(rows / m));
-    if (rows % m > 0) {
-        row = of_row(me, op, rows % m);
-        add(&sum, &row, 1);
+    if (rows->n >= m) {
+        row = of_row(me, op, rows, m);
+        add(sum, &row, (double)(rows->n / m));
     }
+    if (rows->n % m > 0) {
+        row = of_row(me, op, rows, rows->n % m);
+        add(sum, &row, 1);
+    }
+}
+
+static struct left of_all(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                          int64_t n)
+{
+    struct left sum = {0, 0, 0};
+
+    for (int64_t i = 0; i < n && me->s->limit.fs > 0; i++)
+        add_rows(me, op, &rows[i], &sum);
     return sum;
 }
 
@@ -152,17 +195,18 @@ static bool gives_up(const struct llm_pe *me, const struct left *left)
 /* -- tiles ------------------------------------------------------------------------------------ */
 
 /* Adds the products of a tile over the columns of x that PE (r, owner) has. */
-static void add_products(const struct llm_pe *me, const struct llm_op *op, int64_t owner,
-                         tl_acc *acc, const struct llm_part *tile, struct left *left)
+static void add_products(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                         int64_t owner, tl_acc *acc, const struct llm_part *tile, struct left *left)
 {
     struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
 
-    for (int64_t k = part.col, dk; k < part.col + part.cols && !gives_up(me, left); k += dk) {
+    for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part) && !gives_up(me, left);
+         k += dk) {
         uint64_t mark = tl_mark(me->tl);
 
-        dk = piece_of_k(me, op, &part, k);
-        tl_dot_acc(me->tl, acc, load_x(me, op, owner, tile->row, tile->rows, k, dk),
-                   load_w(me, op, k, dk, tile->col, tile->cols));
+        dk = piece_of_k(me, op, rows, &part, k);
+        tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, tile->row, tile->rows, k, dk),
+                   load_w(me, op, rows, k - rows->k, dk, tile->col, tile->cols));
         tl_release(me->tl, mark);
         if (me->s->limit.fs > 0) {
             struct left pair = of_pair(me, op, tile->rows, dk, tile->cols);
@@ -171,30 +215,96 @@ static void add_products(const struct llm_pe *me, const struct llm_op *op, int64
     }
 }
 
-static void make_tile(const struct llm_pe *me, const struct llm_op *op, const struct llm_part *tile,
-                      struct left *left)
+static void make_tile(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                      const struct llm_part *tile, struct left *left)
 {
     tl_acc *acc = tl_acc_new(me->tl, KB_F32, tile->rows, tile->cols);
 
     for (int64_t o = 0; o < me->s->q; o++)
-        add_products(me, op, (me->c + o) % me->s->q, acc, tile, left);
+        add_products(me, op, rows, (me->c + o) % me->s->q, acc, tile, left);
     if (!gives_up(me, left))
         store_own(me, &op->y, tile->row, tile->rows, tile->col, tile->cols,
                   tl_acc_store(me->tl, acc, op->y.dtype));
 }
 
-void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+static void make_rows(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
+                      struct left *left)
 {
-    struct llm_part part = own_part(me, &op->y);
-    struct left left = of_all(me, op);
+    int64_t end = rows->first + rows->n, to = rows->col + rows->cols;
 
-    for (int64_t i = 0; i < part.rows; i += op->tile.m)
-        for (int64_t j = 0; j < part.cols && !gives_up(me, &left); j += op->tile.n) {
+    for (int64_t i = rows->first; i < end; i += op->tile.m)
+        for (int64_t j = rows->col; j < to && !gives_up(me, left); j += op->tile.n) {
             uint64_t mark = tl_mark(me->tl);
-            struct llm_part tile = {i, least(op->tile.m, part.rows - i), j,
-                                    least(op->tile.n, part.cols - j)};
+            struct llm_part tile = {i, least(op->tile.m, end - i), j, least(op->tile.n, to - j)};
 
-            make_tile(me, op, &tile, &left);
+            make_tile(me, op, rows, &tile, left);
             tl_release(me->tl, mark);
         }
+}
+
+/* -- what is multiplied by what --------------------------------------------------------------- */
+
+static struct rows *new_rows(const struct llm_pe *me, int64_t n)
+{
+    return tl_alloc_host(me->tl, (size_t)n * sizeof(struct rows));
+}
+
+static int64_t one_matrix(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
+{
+    struct llm_part part = own_part(me, &op->y);
+
+    *rows = new_rows(me, 1);
+    (*rows)[0] =
+        (struct rows){.n = part.rows, .weight = op->weight, .cols = part.cols, .depth = op->x.cols};
+    return 1;
+}
+
+/* Each head's columns of y are `depth` of its columns of x by a w of its own. */
+static int64_t of_heads(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
+{
+    struct llm_part part = own_part(me, &op->y);
+    int64_t n = op->y.cols / op->heads, end = part.col + part.cols, count = 0;
+
+    *rows = new_rows(me, op->heads);
+    for (int64_t col = part.col, to; col < end; col = to) {
+        int64_t head = col / n;
+
+        to = least((head + 1) * n, end);
+        (*rows)[count++] = (struct rows){.n = part.rows,
+                                         .weight = op->weight,
+                                         .col = col - part.col,
+                                         .cols = to - col,
+                                         .k = head * (op->x.cols / op->heads),
+                                         .depth = op->depth};
+    }
+    return count;
+}
+
+static int64_t of_experts(const struct llm_pe *me, const struct llm_op *op, struct rows **rows)
+{
+    struct llm_rows all = llm_rows_here(me, op);
+
+    if (op->gathers)
+        llm_read_choices(me, op);
+    *rows = new_rows(me, all.experts);
+    for (int64_t e = 0; e < all.experts; e++)
+        (*rows)[e] = (struct rows){.first = all.first[e],
+                                   .n = all.first[e + 1] - all.first[e],
+                                   .from = all.from,
+                                   .weight = op->weight + (uint64_t)e * op->expert_bytes,
+                                   .cols = own_part(me, &op->y).cols,
+                                   .depth = op->x.cols};
+    return all.experts;
+}
+
+void llm_gemm(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct rows *rows;
+    int64_t n = op->experts > 0 ? of_experts(me, op, &rows)
+                : op->heads > 0 ? of_heads(me, op, &rows)
+                                : one_matrix(me, op, &rows);
+    struct left left = of_all(me, op, rows, n);
+
+    for (int64_t i = 0; i < n; i++)
+        make_rows(me, op, &rows[i], &left);
 }

@@ -55,7 +55,7 @@ static size_t alone_from(const struct llm_step *s, size_t op)
 {
     size_t n = 0;
 
-    while (op + n < s->n_ops && s->op[op + n].is_layer && s->op[op + n].kind != LLM_ALL_REDUCE)
+    while (op + n < s->n_ops && s->op[op + n].is_layer && !llm_between_ranks(&s->op[op + n]))
         n++;
     return n;
 }

@@ -14,9 +14,14 @@ struct llm_pe {
     double start_ns; /* of the kernel */
 };
 
+static inline int64_t each_of(const struct llm_matrix *m)
+{
+    return m->each > 0 ? m->each : 1;
+}
+
 static inline int64_t row_begin(const struct llm_matrix *m, int64_t r, int64_t p)
 {
-    return share(m->rows, r, p);
+    return each_of(m) * share(m->rows / each_of(m), r, p);
 }
 
 static inline int64_t col_begin(const struct llm_matrix *m, int64_t c, int64_t q)
@@ -53,7 +58,7 @@ static inline struct llm_part own_part(const struct llm_pe *me, const struct llm
 static inline uint64_t element_at(const struct llm_pe *me, const struct llm_matrix *m, int64_t row,
                                   int64_t col, int64_t *run)
 {
-    int64_t r = part_with(m->rows, row, me->s->p);
+    int64_t each = each_of(m), r = part_with(m->rows / each, row / each, me->s->p);
     int64_t c = part_with(m->cols / m->unit, col / m->unit, me->s->q);
     struct llm_part part = part_at_pe(me, m, r, c);
 
@@ -79,6 +84,14 @@ static inline uint32_t runs_of(const struct llm_pe *me, const struct llm_matrix 
     return n;
 }
 
+/* Rows of which the TCM holds some copies. */
+static inline int64_t block_rows(const struct llm_pe *me, int64_t cols, int64_t copies)
+{
+    int64_t rows = me->s->tcm_bytes / 2 / (cols * copies * 4 + 1);
+
+    return rows < 1 ? 1 : rows;
+}
+
 /* Rows of the own part, from row `i` of it: [m, n] of its columns from j on. */
 static inline tl_tensor *load_own(const struct llm_pe *me, const struct llm_matrix *x, int64_t i,
                                   int64_t m, int64_t j, int64_t n)
@@ -102,11 +115,50 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
                      value, strides);
 }
 
+/* Do ranks wait for each other in it? */
+static inline bool llm_between_ranks(const struct llm_op *op)
+{
+    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
+           op->kind == LLM_COLLECT;
+}
+
 /* The barrier behind the operation that is the `done`-th, and when the PE came and went. */
 void llm_end(const struct llm_pe *me, size_t done);
 
 /* The operations of a layer from `op` on that were leapt over; 0: it is to be done. */
 size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
+
+/* What follows has an order of its own, or no more. */
+static inline void llm_in_order(const struct llm_pe *me, bool on)
+{
+    tl_wait_all(me->tl);
+    tl_async(me->tl, !on);
+}
+
+/* Rows of experts that this rank has in its row of the grid, one expert behind the other. */
+struct llm_rows {
+    int64_t n, experts;
+    const int64_t *first; /* [expert of the rank]: its first row; one more: n */
+    const int64_t *from;  /* [row]: the row of x, if the operation gathers; else NULL */
+};
+struct llm_rows llm_rows_here(const struct llm_pe *me, const struct llm_op *op);
+
+void llm_route(const struct llm_pe *me, const struct llm_op *op);
+void llm_dispatch(const struct llm_pe *me, const struct llm_op *op);
+void llm_collect(const struct llm_pe *me, const struct llm_op *op);
+void llm_combine(const struct llm_pe *me, const struct llm_op *op);
+
+void llm_q_rope(const struct llm_pe *me, const struct llm_op *op);
+void llm_latent(const struct llm_pe *me, const struct llm_op *op);
+
+/* q of all heads, a head a row, of `rows` tokens: what was absorbed, then what was turned. */
+tl_tensor *llm_load_q(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t rows);
+
+/* The address of a page of a unit. */
+uint64_t llm_page(const struct llm_pe *me, const struct llm_op *op, int64_t unit, int64_t page);
+
+/* Reads the numbers of the experts of the tokens in its row of the grid. */
+void llm_read_choices(const struct llm_pe *me, const struct llm_op *op);
 
 void llm_gemm(const struct llm_pe *me, const struct llm_op *op);
 void llm_attention(const struct llm_pe *me, const struct llm_op *op);

@@ -14,17 +14,10 @@ enum { TABLE_STEP = 37 }; /* rows of the table that tokens take, far from each o
 
 uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q)
 {
-    int64_t rows = parts(m->rows, p), cols = m->unit * parts(m->cols / m->unit, q);
+    int64_t rows = each_of(m) * parts(m->rows / each_of(m), p),
+            cols = m->unit * parts(m->cols / m->unit, q);
 
     return (uint64_t)(rows * cols) * kb_dtype_bytes(m->dtype);
-}
-
-/* Rows of which the TCM holds some copies. */
-static int64_t rows_at_once(const struct llm_pe *me, int64_t cols, int64_t copies)
-{
-    int64_t rows = me->s->tcm_bytes / 2 / (cols * copies * 4 + 1);
-
-    return rows < 1 ? 1 : rows;
 }
 
 /* -- rows ------------------------------------------------------------------------------------- */
@@ -32,7 +25,7 @@ static int64_t rows_at_once(const struct llm_pe *me, int64_t cols, int64_t copie
 static void embed(const struct llm_pe *me, const struct llm_op *op)
 {
     struct llm_part part = own_part(me, &op->y);
-    int64_t rows = rows_at_once(me, part.cols, 2), table = parts(op->x.cols, me->s->p), n;
+    int64_t rows = block_rows(me, part.cols, 2), table = parts(op->x.cols, me->s->p), n;
     int64_t bytes = part.cols * (int64_t)kb_dtype_bytes(op->y.dtype);
 
     for (int64_t i = 0; i < part.rows; i += n) {
@@ -151,31 +144,25 @@ static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t co
                     void (*work)(const struct llm_pe *, const struct llm_op *, int64_t, int64_t))
 {
     struct llm_part part = own_part(me, &op->y);
-    int64_t rows = rows_at_once(me, part.cols, copies), n;
+    int64_t rows = block_rows(me, part.cols, copies), n;
+    int64_t all = op->experts > 0 ? llm_rows_here(me, op).n : part.rows;
 
-    for (int64_t i = 0; i < part.rows; i += n) {
+    for (int64_t i = 0; i < all; i += n) {
         uint64_t mark = tl_mark(me->tl);
 
-        n = least(rows, part.rows - i);
+        n = least(rows, all - i);
         work(me, op, i, n);
         tl_release(me->tl, mark);
     }
-}
-
-/* What follows has an order of its own. */
-static void in_order(const struct llm_pe *me, bool on)
-{
-    tl_wait_all(me->tl);
-    tl_async(me->tl, !on);
 }
 
 static void norm(const struct llm_pe *me, const struct llm_op *op)
 {
     if (me->s->q > 1) {
         by_rows(me, op, 4, sum_rows);
-        in_order(me, true);
+        llm_in_order(me, true);
         reduce_in_place(me, row_of_grid(me), sums_vector(me, op), TL_ADD);
-        in_order(me, false);
+        llm_in_order(me, false);
     }
     by_rows(me, op, 4, scale_rows);
 }
@@ -247,9 +234,9 @@ static void all_gather(const struct llm_pe *me, const struct llm_op *op)
 
 static void collective(const struct llm_pe *me, const struct llm_op *op)
 {
-    in_order(me, true);
+    llm_in_order(me, true);
     (op->kind == LLM_ALL_REDUCE ? all_reduce : all_gather)(me, op);
-    in_order(me, false);
+    llm_in_order(me, false);
 }
 
 static void operation(const struct llm_pe *me, const struct llm_op *op)
@@ -287,6 +274,24 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
         collective(me, op);
+        break;
+    case LLM_ROUTE:
+        llm_route(me, op);
+        break;
+    case LLM_DISPATCH:
+        llm_dispatch(me, op);
+        break;
+    case LLM_COLLECT:
+        llm_collect(me, op);
+        break;
+    case LLM_COMBINE:
+        llm_combine(me, op);
+        break;
+    case LLM_Q_ROPE:
+        llm_q_rope(me, op);
+        break;
+    case LLM_LATENT:
+        llm_latent(me, op);
         break;
     }
 }

@@ -2,6 +2,7 @@
  */
 #ifndef STEP_H
 #define STEP_H
+#include "benches/llm/route.h"
 #include "kernbench.h"
 
 enum llm_kind {
@@ -18,6 +19,12 @@ enum llm_kind {
     LLM_ALL_REDUCE,
     LLM_TOPK, /* the largest of the own columns */
     LLM_ALL_GATHER,
+    LLM_ROUTE,    /* the experts of each token, and its shares of them */
+    LLM_DISPATCH, /* rows of tokens to the ranks of their experts */
+    LLM_COLLECT,  /* and back */
+    LLM_COMBINE,  /* the sum of a token's experts, by its shares */
+    LLM_Q_ROPE,   /* turns the last columns of each head of q */
+    LLM_LATENT,   /* turns those of the key, and stores it with the latent */
 };
 
 /*
@@ -28,6 +35,7 @@ struct llm_matrix {
     int64_t rows, cols, unit;
     uint64_t at;
     kb_dtype dtype;
+    int64_t each; /* rows of a token, which stay in one PE; 0: one */
 };
 
 /* Rows, columns and depth of the products that a GEMM is made of. */
@@ -43,9 +51,20 @@ struct llm_op {
     uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
     kb_dtype weight_dtype;
     struct llm_tile tile;
-    int64_t heads, kv_heads, dim; /* of a rank: attention, rope */
+    int64_t heads, kv_heads, dim; /* of a rank: attention, rope; products: heads, 0: one matrix */
+    int64_t depth;                /* columns of a head of x that a product reads */
+    int64_t v_dim, turned;        /* of a value, 0: dim; columns that are turned */
+    bool latent;                  /* values are the first v_dim columns of keys */
+    int64_t kv_layer;             /* layers with keys and values before those of its block */
     int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
     int64_t bytes;                /* of a collective: the array of a rank */
+    /* Operations on rows of experts; 0 experts: another one. */
+    int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
+    bool gathers;                /* x has tokens, or what came of them, in another order */
+    uint64_t expert_bytes;       /* of one, in a PE */
+    uint64_t routes;             /* byte of the room: what LLM_ROUTE has written */
+    const struct llm_routing *routing;
+    int64_t from_rank, from_layer; /* what rank 0 and layer 0 do is what these do */
 };
 
 /* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */
@@ -93,6 +112,8 @@ struct llm_layout llm_layout_of(const struct llm_step *s);
 /* Units of attention are a request and a head of keys and values; PEs that share one unit. */
 int64_t llm_units(const struct llm_op *attention);
 int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
+
+int64_t llm_v_dim(const struct llm_op *attention);
 
 /* Bytes of keys and values of a layer in a PE. */
 uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);

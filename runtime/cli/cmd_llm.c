@@ -14,6 +14,7 @@
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_rows.h"
+#include "cli/llm/routing.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -31,6 +32,7 @@ struct llm {
     struct shape shape; /* of all iterations, except batch, q and kv */
     struct list tps, decodes, batches;
     struct searched known;
+    struct routes routes;
     struct llm_rows rows;
     struct told told;
     bool too_large;                 /* the last batch */
@@ -149,6 +151,32 @@ static enum exit_code check_grid(const struct llm *l, const struct shape *s)
                    l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
 }
 
+/* Which experts the tokens go to, if there are any. */
+static enum exit_code route(struct llm *l, const struct shape *s, struct graph *g)
+{
+    const struct llm_routing *routing = NULL;
+    const struct model *m = &l->model;
+
+    if (l->given && l->given->rows)
+        routing = routes_of_rows(&l->routes,
+                                 &(struct route_extents){.tokens = l->given->tokens,
+                                                         .experts = l->given->experts,
+                                                         .chosen = l->given->chosen},
+                                 l->given->rows);
+    if (routing)
+        graph_route(g, routing);
+    if (l->given || m->experts == 0)
+        return EXIT_OK;
+    enum exit_code code = routes_of(l->cli, &l->routes,
+                                    &(struct route_extents){.tokens = s->batch * s->q,
+                                                            .experts = m->experts,
+                                                            .chosen = m->chosen,
+                                                            .layers = g->layers},
+                                    &routing);
+    graph_route(g, routing);
+    return code;
+}
+
 /* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
 static uint64_t operations_of(const struct llm *l, const struct graph *g)
 {
@@ -176,7 +204,9 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     unit_bytes(l, s, &g);
     l->told.operations = operations_of(l, &g);
     l->told.done = 0;
-    code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
+    code = route(l, s, &g);
+    if (!code)
+        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
         code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (!code)
@@ -330,8 +360,11 @@ static enum exit_code read_shape(struct llm *l)
     if (o->chunk > 0 && o->decode && o->prefill == 0)
         return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
     *s = (struct shape){.page = (int64_t)o->page};
-    s->weights = s->act = s->kv_dtype = l->model.dtype;
+    s->weights = l->model.weights;
+    s->head_weights = s->act = s->kv_dtype = l->model.dtype;
+    s->ep = o->ep > 0 ? (int64_t)o->ep : 1;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
+        (code = dtype_of(l->cli, "weights", o->weights, &s->head_weights)) ||
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
         (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
         return code;
@@ -351,6 +384,38 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
     if (graph_refuse(&l->model, (int64_t)tp, why))
         return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
                        (unsigned long long)tp, why);
+    if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, l->shape.ep, why))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
+                       l->model.name, (long long)l->shape.ep, (long long)l->model.experts,
+                       (unsigned long long)tp, why);
+    return EXIT_OK;
+}
+
+/* Options of experts, of a model that has some. */
+static enum exit_code read_experts(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (l->model.experts == 0 && (o->ep > 0 || o->routing))
+        return cmd_say(l->cli, EXIT_USAGE, "--%s is of experts, and %s has none",
+                       o->ep > 0 ? "ep" : "routing", l->model.name);
+    return routes_read(l->cli, o->routing, &l->routes);
+}
+
+/* What is not simulated of latent attention. */
+static enum exit_code refuse_latent(const struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (!model_has_latent(&l->model))
+        return EXIT_OK;
+    if (o->graph)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
+    if (o->prefill || o->tokens || !o->decode)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: of latent attention (kv_lora_rank) only --decode is simulated",
+                       l->model.name);
     return EXIT_OK;
 }
 
@@ -462,7 +527,16 @@ static enum exit_code write_graph(struct llm *l)
     s = shape_of(&s, &p);
     s.tp = (int64_t)l->tps.value[0];
     s.batch = (int64_t)l->batches.value[0];
+    if (s.ep > 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph: what ranks with --ep exchange has no node");
+    if (l->routes.how != ROUTE_EVEN)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--graph: layers are not alike with --routing %s, and a graph repeats one",
+                       o->routing);
     make_graph(l, &s, &g);
+    enum exit_code code = route(l, &s, &g);
+    if (code)
+        return code;
     return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 
@@ -470,15 +544,15 @@ static enum exit_code write_graph(struct llm *l)
 static enum exit_code refuse_options(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph};
-    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph"};
+    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph, o->routing};
+    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph", "routing"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i])
             return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
-    if (o->prefill || o->tokens || o->chunk || o->dry_run || strcmp(o->batch, "1") != 0)
+    if (o->prefill || o->tokens || o->chunk || o->ep || o->dry_run || strcmp(o->batch, "1") != 0)
         return cmd_say(cli, EXIT_USAGE,
-                       "--prefill, --tokens, --chunk, --batch and --dry-run are of models");
+                       "--prefill, --tokens, --chunk, --ep, --batch and --dry-run are of models");
     return EXIT_OK;
 }
 
@@ -514,7 +588,7 @@ static enum exit_code run_given(struct llm *l)
         code = check_size(l, s);
     if (!code)
         code = cmd_output(l->cli, run_one, l);
-    free(f);
+    graph_file_free(f);
     return code;
 }
 
@@ -524,6 +598,10 @@ static enum exit_code run_model(struct llm *l)
 {
     enum exit_code code = read_shape(l);
 
+    if (!code)
+        code = refuse_latent(l);
+    if (!code)
+        code = read_experts(l);
     if (!code)
         code = read_lists(l);
     if (!code && l->cli->opts.graph)
@@ -551,6 +629,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     list_free(&l->batches);
     chip_free(&l->chip);
     searched_free(&l->known);
+    routes_free(&l->routes);
     llm_rows_free(&l->rows);
     return code;
 }

@@ -150,10 +150,92 @@ refused "more requests than there are" 2 "--batch: 18446744073709551615 is more 
 refused "a map of several machines" 2 "--map-out and --graph write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
 
-# wrong NAME LINE:COLUMN-AND-TEXT SED: small.yaml with a mistake
+# -- experts ------------------------------------------------------------------------------------
+
+cat > moe.json <<'END'
+{"model_type": "mixtral", "hidden_size": 256, "num_hidden_layers": 3, "num_attention_heads": 8, "vocab_size": 512,
+ "intermediate_size": 128, "num_local_experts": 8, "num_experts_per_tok": 2}
+END
+run llm moe.json --dry-run --format csv
+equal "parameters, and those of a token" "3415808 1515264" "$(sed 1d out | cut -d, -f4,6 | tr , ' ')"
+run llm moe.json --batch 10 --decode 16 --tries 1 --format csv --quiet
+equal "operations of experts" "gate route experts_up experts_act experts_down combine all_reduce2" \
+    "$(cut -d, -f10 out | sed -n '/gate/,/all_reduce2/p' | xargs)"
+run llm moe.json --batch 10 --decode 16 --ep 4 --tries 1 --format csv --quiet
+equal "divided among ranks" "gate route dispatch experts_up experts_act experts_down collect combine all_reduce2" \
+    "$(cut -d, -f10 out | sed -n '/gate/,/all_reduce2/p' | xargs)"
+equal "its column, and bytes of three tokens of a rank" "8 4 2304" "$(awk -F, '$10 == "dispatch" {print $2, $5, $NF}' out)"
+comes_back experts moe.json --decode 16 --batch 10 --tp 4
+refused "a graph has no exchange" 2 "--graph: what ranks with --ep exchange has no node" llm moe.json --decode 16 --ep 2 --graph g.yaml
+refused "nor layers that are not alike" 2 "--graph: layers are not alike with --routing uniform:1" llm moe.json --decode 16 --routing uniform:1 --graph g.yaml
+refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
+refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
+refused "the same of their choice" 2 "--routing is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --routing even
+for word in odd zipf zipf:1 zipf:5:1 zipf:x:1 uniform: uniform:x; do
+    refused "--routing $word" 2 "--routing '$word' is not even, uniform:SEED, zipf:S:SEED" llm moe.json --routing $word
+done
+run llm moe.json --batch 10 --decode 16 --tries 1 --format csv --quiet
+cut -d, -f10-14 out > even
+{ echo layer,expert,tokens; for l in 0 1 2; do for e in 0 1 2 3; do echo "$l,$e,3"; done; for e in 4 5 6 7; do echo "$l,$e,2"; done; done; } > even.csv
+run llm moe.json --batch 10 --decode 16 --tries 1 --format csv --quiet --routing file:even.csv
+cut -d, -f10-14 out > file
+same even file
+ok "a file of even rows is even"
+sed 's/^1,4,2/1,4,3/' even.csv > sum.csv
+refused "a file with a row too many" 3 "sum.csv: layer 1 has 21 rows, and 10 tokens take 2 each" llm moe.json --batch 10 --decode 16 --routing file:sum.csv
+sed 's/^1,4,2/1,5,2/' even.csv > twice.csv
+refused "an expert twice" 3 "twice.csv: layer 1 has expert 5 twice" llm moe.json --batch 10 --decode 16 --routing file:twice.csv
+sed 's/^1,4,2/1,8,2/' even.csv > nine.csv
+refused "an expert that is not there" 3 "nine.csv: layer 1, expert 8, tokens 2: there are 3 layers of 8 experts, and 10 tokens" llm moe.json --batch 10 --decode 16 --routing file:nine.csv
+sed 's/^1,4,2/1,4,x/' even.csv > word.csv
+refused "a number that is a word" 3 "word.csv:14:5: tokens 'x' is not a whole number" llm moe.json --batch 10 --decode 16 --routing file:word.csv
+refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none.csv
+sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
+refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
+refused "all experts in one rank" 2 "mixtral-8x7b with batch 1 needs 93.408 GB of 51.540 a rank; largest batch 0" llm mixtral-8x7b --tp 1 --decode 16
+refused "a prompt of latents" 2 "deepseek-v3: of latent attention (kv_lora_rank) only --decode is simulated" llm deepseek-v3
+refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
+refused "latents and experts in few ranks" 2 "deepseek-v3 with batch 1 needs 85.129 GB of 51.540 a rank; largest batch 0" llm deepseek-v3 --decode 16
+cat > latent.json <<'END'
+{"model_type": "deepseek_v3", "hidden_size": 256, "intermediate_size": 512, "moe_intermediate_size": 64, "num_hidden_layers": 8,
+ "num_attention_heads": 16, "num_key_value_heads": 16, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1,
+ "first_k_dense_replace": 1, "q_lora_rank": 96, "kv_lora_rank": 64, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32,
+ "vocab_size": 512}
+END
+run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet
+equal "a layer without experts" "norm1 q_down q_norm q_up q_rope kv_down kv_norm kv_rope absorb attention expand o all_reduce1 norm2 gate_up act down all_reduce2" \
+    "$(cut -d, -f10 out | sed -n 's/^0\.//p' | xargs)"
+equal "the others" "norm1 q_down q_norm q_up q_rope kv_down kv_norm kv_rope absorb attention expand o all_reduce1 norm2 gate route \
+shared_up shared_act shared_down dispatch experts_up experts_act experts_down collect combine all_reduce2" \
+    "$(awk -F, '$11 == 7 && $10 != "layer" {print $10}' out | xargs)"
+cut -d, -f10-14 out > few
+run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet --no-repeat
+cut -d, -f10-14 out > all
+same few all
+ok "the same digits with all layers"
+sed 's/"first_k_dense_replace": 1/"first_k_dense_replace": 8/' latent.json > dense.json
+refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no layer with experts" llm dense.json --dry-run
+sed 's/"kv_lora_rank": 64, //' latent.json > rank.json
+refused "no latent" 3 "rank.json: kv_lora_rank is missing" llm rank.json --dry-run
+
+cat > moe.yaml <<'END'
+kernbench_graph: 1
+ranks: 1
+nodes:
+- {id: in, op: embed, rows: 4, width: 64, table: 1K}
+- {id: gate, op: gemm, m: 4, n: 3, k: 64, x: in}
+- {id: choose, op: topk, rows: 4, width: 3, k: 2, x: gate}
+- {id: up, op: grouped_gemm, rows: [4, 2x2], each: 2, n: 32, k: 64, x: in}
+- {id: down, op: grouped_gemm, rows: [4, 2x2], each: 2, n: 64, k: 32, x: up}
+- {id: sum, op: combine, rows: 4, width: 64, each: 2, x: down}
+END
+run llm moe.yaml --tries 1 --format csv
+equal "experts by hand: flops of their rows" "up 32768 down 32768" "$(awk -F, '$10 ~ /up|down/ {print $10, $(NF - 1)}' out | xargs)"
+
+# wrong NAME LINE:COLUMN-AND-TEXT SED [GRAPH]: small.yaml, or another, with a mistake
 wrong()
 {
-    sed "$3" small.yaml > wrong.yaml
+    sed "$3" "${4:-small.yaml}" > wrong.yaml
     refused "$1" 3 "wrong.yaml:$2" llm wrong.yaml
 }
 
@@ -177,6 +259,15 @@ wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 col
 wrong "more ranks than any machine has" "2:8: more than 65536 ranks" 's/ranks: 2/ranks: 1M/'
 wrong "a dependency of nothing, in a repetition" "9:50: no node before it is 'atta'" 's/deps: .att./deps: [atta]/'
 wrong "what nothing writes" "7:48: nothing writes 'y'" 's/k: 256/k: 256, x: y/'
+wrong "rows that are not a whole number of each token" "7:3: 9 rows are not 2 of each token" 's/4, 2x2/5, 2x2/' moe.yaml
+wrong "an expert with more rows than tokens" "7:3: expert 0 has 6 rows, and there are 4 tokens" 's/4, 2x2/6, 1x2/' moe.yaml
+wrong "rows of other experts" "7:36: there are as many rows as the topk with k before it is wide" 's/4, 2x2/2x4/' moe.yaml
+wrong "other rows than before" "8:39: rows are others than those before" '8s/4, 2x2/2, 4, 2/' moe.yaml
+wrong "rows without a choice" "5:36: there are as many rows as the topk" '/choose/s/, k: 2//; /gate/d; s/x: gate/x: in/; s/width: 3/width: 64/' moe.yaml
+wrong "another choice" "7:3: no topk before it has k 1 for 8 tokens" 's/each: 2/each: 1/; s/4, 2x2/4, 2x2/' moe.yaml
+wrong "more choices than there are" "6:48: k must be at most the width" 's/k: 2,/k: 4,/' moe.yaml
+wrong "a choice that no one takes" "4:1: no grouped_gemm has the rows" '/grouped/d; /combine/d' moe.yaml
+wrong "a sum of what are no rows" "9:3: x must be what a grouped_gemm" 's/x: down/x: in/' moe.yaml
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"

@@ -4,7 +4,8 @@
 
 struct fact_row {
     const char *model, *family;
-    uint64_t layers, parameters, kv_token_bytes;
+    uint64_t layers, parameters, kv_token_bytes, active;
+    bool has_experts;
 };
 
 static const struct column fact_columns[] = {
@@ -13,6 +14,7 @@ static const struct column fact_columns[] = {
     COLUMN("layers", CELL_COUNT, struct fact_row, layers),
     COLUMN("parameters", CELL_COUNT, struct fact_row, parameters),
     COLUMN("kv_token_bytes", CELL_COUNT, struct fact_row, kv_token_bytes),
+    COLUMN_IF("active", CELL_COUNT, struct fact_row, active, has_experts),
 };
 
 /* The model that was named, or all shipped ones. */
@@ -29,9 +31,13 @@ static bool fact_row(void *arg, uint64_t i, struct cell *cells)
 
     if (model_read(f->cli->program, f->one ? f->one : model_files[i].name, true, &m))
         return false;
-    f->row =
-        (struct fact_row){m.name, model_family_name(&m), (uint64_t)m.layers,
-                          (uint64_t)model_parameters(&m), (uint64_t)model_kv_bytes(&m, m.dtype)};
+    f->row = (struct fact_row){.model = m.name,
+                               .family = model_family_name(&m),
+                               .layers = (uint64_t)m.layers,
+                               .parameters = (uint64_t)model_parameters(&m),
+                               .kv_token_bytes = (uint64_t)model_kv_bytes(&m, m.dtype),
+                               .active = (uint64_t)model_active_parameters(&m),
+                               .has_experts = m.experts > 0};
     record_cells(fact_columns, sizeof fact_columns / sizeof *fact_columns, &f->row, cells);
     return true;
 }

@@ -4,15 +4,48 @@
 #include "benches/llm/step.h"
 #include "cli/llm/model.h"
 
-/* Numbers of matrices, until they have places: 0 is none, and TURNED what rope reads of tables. */
-enum { GRAPH_OPS_MAX = 64, GRAPH_MATRICES = 96, GRAPH_TURNED = 13 };
+enum { GRAPH_OPS_MAX = 128, GRAPH_MATRICES = 112 };
+
+/* Numbers of matrices, until they have places; files have others, from NAMED on. */
+enum {
+    GRAPH_NONE,
+    GRAPH_X,
+    GRAPH_DELTA,
+    GRAPH_NORMED,
+    GRAPH_QKV = 5,
+    GRAPH_HEADS,
+    GRAPH_UP,
+    GRAPH_ACT,
+    GRAPH_OTHER,
+    GRAPH_LAST,
+    GRAPH_LOGITS,
+    GRAPH_BEST,
+    GRAPH_TURNED, /* what rope reads of tables */
+    GRAPH_SCORES,
+    GRAPH_ROUTES,
+    GRAPH_SENT,
+    GRAPH_RECEIVED,
+    GRAPH_RETURNED,
+    GRAPH_EXPERTS_UP,
+    GRAPH_EXPERTS_ACT,
+    GRAPH_EXPERTS_DOWN,
+    GRAPH_Q_LATENT,
+    GRAPH_Q_NORMED,
+    GRAPH_LATENT,
+    GRAPH_LATENT_NORMED,
+    GRAPH_ABSORBED,
+    GRAPH_LATENT_SUMS,
+    GRAPH_NAMED = 32
+};
 
 /* What an iteration is made of. */
 struct shape {
     int64_t tp, batch, q, kv; /* ranks, requests, new tokens of each, tokens with the new ones */
+    int64_t ep;               /* ranks among which experts are divided; 0: 1 */
     int64_t page;
     bool has_more; /* of its prompts is to come: no head */
     kb_dtype weights, act, kv_dtype;
+    kb_dtype head_weights; /* of the head and of gates; KB_DEFAULT: as weights */
 };
 
 struct graph {
@@ -29,7 +62,11 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
 /* Gives every matrix and weight its place in a PE of a grid of p x q. */
 void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q);
 
-/* What an operation computes, reads and writes in a rank. */
+/* Which experts tokens go to: all operations on rows of experts are given it. */
+void graph_route(struct graph *g, const struct llm_routing *routing);
+
+/* What an operation computes, reads and writes in a rank; of experts in the rank
+ * that has most rows, in the first layer. */
 uint64_t op_flops(const struct llm_op *op);
 uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s);
 uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s);
@@ -39,5 +76,8 @@ uint64_t op_link_bytes(const struct llm_op *op, const struct shape *s);
 
 /* NULL, or which number of ranks would do, in `why`. */
 const char *graph_refuse(const struct model *m, int64_t tp, char why[256]);
+
+/* The same of the ranks among which experts are divided. */
+const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t ep, char why[256]);
 
 #endif

@@ -35,6 +35,12 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_TOPK:
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
+    case LLM_ROUTE:
+    case LLM_DISPATCH:
+    case LLM_COLLECT:
+    case LLM_COMBINE:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
         return NULL;
     }
     return NULL;
@@ -51,12 +57,14 @@ static double bytes_of(double rows, double cols, kb_dtype dtype)
  */
 static double room_of(const struct llm_op *op, const struct shape *s, double times)
 {
+    double experts = op->experts > 0 ? (double)op->experts : 1;
     double x = bytes_of((double)op->x.rows, (double)op->x.cols, op->x.dtype);
     double y = bytes_of((double)op->y.rows, (double)op->y.cols, op->y.dtype);
-    double w =
-        op->kind == LLM_GEMM    ? bytes_of((double)op->x.cols, (double)op->y.cols, op->weight_dtype)
-        : op->kind == LLM_EMBED ? bytes_of((double)op->x.cols, (double)op->y.cols, op->y.dtype)
-                                : 0;
+    double w = op->kind == LLM_GEMM
+                   ? experts * bytes_of((double)op->x.cols, (double)op->y.cols, op->weight_dtype)
+               : op->kind == LLM_EMBED
+                   ? bytes_of((double)op->x.cols, (double)op->y.cols, op->y.dtype)
+                   : 0;
     double kv = op->kind == LLM_ATTENTION
                     ? 2 * bytes_of((double)op->batch * (double)op->kv,
                                    (double)op->kv_heads * (double)op->dim, s->kv_dtype)

@@ -21,8 +21,23 @@
 #include <string.h>
 
 /* By their numbers in graph.c. */
-static const char *const names[] = {NULL, "x",   "delta", "normed", NULL,     "qkv", "heads",
-                                    "up", "act", "other", "last",   "logits", "best"};
+static const char *const names[] = {
+    [GRAPH_X] = "x",
+    [GRAPH_DELTA] = "delta",
+    [GRAPH_NORMED] = "normed",
+    [GRAPH_QKV] = "qkv",
+    [GRAPH_HEADS] = "heads",
+    [GRAPH_UP] = "up",
+    [GRAPH_ACT] = "act",
+    [GRAPH_OTHER] = "other",
+    [GRAPH_LAST] = "last",
+    [GRAPH_LOGITS] = "logits",
+    [GRAPH_BEST] = "best",
+    [GRAPH_SCORES] = "scores",
+    [GRAPH_EXPERTS_UP] = "rows_up",
+    [GRAPH_EXPERTS_ACT] = "rows_act",
+    [GRAPH_EXPERTS_DOWN] = "rows_down",
+};
 
 enum { N_NAMES = sizeof names / sizeof *names };
 
@@ -67,6 +82,29 @@ static void put_gemm(struct sink *s, const struct llm_op *op)
         put(s, ", unit: %lld", (long long)op->y.unit);
 }
 
+/* Rows of experts, N or NxC of C with as many. */
+static void put_rows_of_experts(struct sink *s, const struct llm_op *op)
+{
+    for (int64_t e = 0, n, copies; e < op->experts; e += copies) {
+        n = llm_slots_of(op->routing, 0, e, 1);
+        for (copies = 1; e + copies < op->experts; copies++)
+            if (llm_slots_of(op->routing, 0, e + copies, 1) != n)
+                break;
+        put(s, "%s%lldx%lld", e > 0 ? ", " : "", (long long)n, (long long)copies);
+    }
+}
+
+static void put_grouped(struct sink *s, const struct llm_op *op)
+{
+    put(s, "op: grouped_gemm, rows: [");
+    put_rows_of_experts(s, op);
+    put(s, "], each: %lld, n: %lld, k: %lld, a: %s, b: %s, out: %s", (long long)op->chosen,
+        (long long)op->y.cols, (long long)op->x.cols, kb_dtype_name(op->x.dtype),
+        kb_dtype_name(op->weight_dtype), kb_dtype_name(op->y.dtype));
+    if (op->y.unit > 1)
+        put(s, ", unit: %lld", (long long)op->y.unit);
+}
+
 /* Operations on heads: attention, rope, norms of q and k. */
 static void put_heads(struct sink *s, const char *word, const struct llm_op *op, kb_dtype kv)
 {
@@ -100,7 +138,7 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
         put(s, ", table: %lld", (long long)op->x.cols);
         break;
     case LLM_GEMM:
-        put_gemm(s, op);
+        (op->experts > 0 ? put_grouped : put_gemm)(s, op);
         break;
     case LLM_ATTENTION:
         put_heads(s, "attention", op, kv);
@@ -123,6 +161,19 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
         break;
     case LLM_ADD:
         put_rows(s, "add", &op->y);
+        break;
+    case LLM_ROUTE:
+        put_rows(s, "topk", &op->x);
+        put(s, ", k: %lld", (long long)op->chosen);
+        break;
+    case LLM_COMBINE:
+        put_rows(s, "combine", &op->y);
+        put(s, ", each: %lld", (long long)op->chosen);
+        break;
+    case LLM_DISPATCH: /* refused before: cmd_llm.c */
+    case LLM_COLLECT:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
         break;
     case LLM_TOPK:
         put_rows(s, "topk", &op->x);

@@ -7,12 +7,16 @@
 struct graph_file {
     struct graph graph;
     struct shape shape; /* all but the page */
+    /* Rows of each expert, if it has some: owned, [experts]; of `tokens` each has `chosen`. */
+    int64_t *rows, experts, chosen, tokens;
 };
+void graph_file_free(struct graph_file *f);
 
 /* Is FILE a graph, and not a model's config: has it the key kernbench_graph at the top? */
 bool graph_yaml_is(const char *file);
 
-/* EXIT_OK; EXIT_INPUT after up to 20 messages, EXIT_SYSTEM after one. */
+/* EXIT_OK; EXIT_INPUT after up to 20 messages, EXIT_SYSTEM after one. Give back with
+ * graph_file_free(), also after these. */
 enum exit_code graph_yaml_read(const char *program, const char *file, struct graph_file *out);
 
 /* `g` has no places yet. EXIT_SYSTEM after a message. */

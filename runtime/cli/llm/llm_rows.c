@@ -69,7 +69,7 @@ static struct llm_row *new_row(struct llm_rows *l, const struct simulated *it, c
                             .ranks = (uint64_t)s->tp,
                             .tp = (uint64_t)s->tp,
                             .pp = 1,
-                            .ep = 1,
+                            .ep = s->ep > 1 ? (uint64_t)s->ep : 1,
                             .dp = 1,
                             .batch = (uint64_t)s->batch,
                             .phase = it->phase,

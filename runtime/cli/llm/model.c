@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const families[] = {"llama", "mistral", "qwen2", "qwen3", "falcon"};
+static const char *const families[] = {"llama",     "mistral",     "qwen2",
+                                       "qwen3",     "falcon",      "mixtral",
+                                       "qwen3_moe", "deepseek_v2", "deepseek_v3"};
 
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
@@ -56,6 +58,21 @@ static const char *const known[] = {
     "activation",
     "attn_logit_softcapping",
     "quantization_config",
+    "num_local_experts",
+    "n_routed_experts",
+    "num_experts",
+    "num_experts_per_tok",
+    "moe_intermediate_size",
+    "n_shared_experts",
+    "first_k_dense_replace",
+    "decoder_sparse_step",
+    "mlp_only_layers",
+    "moe_layer_freq",
+    "q_lora_rank",
+    "kv_lora_rank",
+    "qk_nope_head_dim",
+    "qk_rope_head_dim",
+    "v_head_dim",
     /* ignored */
     "architectures",
     "attention_dropout",
@@ -76,6 +93,19 @@ static const char *const known[] = {
     "_name_or_path",
     "auto_map",
     "apply_residual_connection_post_layernorm",
+    "aux_loss_alpha",
+    "ep_size",
+    "n_group",
+    "norm_topk_prob",
+    "num_nextn_predict_layers",
+    "output_router_logits",
+    "routed_scaling_factor",
+    "router_aux_loss_coef",
+    "router_jitter_noise",
+    "scoring_func",
+    "seq_aux",
+    "topk_group",
+    "topk_method",
 };
 
 struct config {
@@ -114,6 +144,16 @@ static int64_t count_of(struct config *c, const char *key, int64_t otherwise)
     return 1;
 }
 
+/* A number from 0, which is also that of an absent key. */
+static int64_t count_from_0(struct config *c, const char *key)
+{
+    json_t *value = value_of(c, key);
+
+    if (!value || (json_is_integer(value) && json_integer_value(value) == 0))
+        return 0;
+    return count_of(c, key, 0);
+}
+
 static bool flag_of(struct config *c, const char *key, bool otherwise)
 {
     json_t *value = value_of(c, key);
@@ -127,8 +167,6 @@ static void refuse_structure(struct config *c, const struct model *m)
 {
     const char *act = json_string_value(value_of(c, "hidden_act"));
 
-    if (value_of(c, "quantization_config"))
-        fail(c, "quantization_config", "is not supported");
     if (value_of(c, "attn_logit_softcapping"))
         fail(c, "attn_logit_softcapping", "is not supported");
     if (value_of(c, "sliding_window") && flag_of(c, "use_sliding_window", true))
@@ -163,10 +201,77 @@ static void read_llama(struct config *c, struct model *m)
     m->inter = count_of(c, "intermediate_size", 0);
     m->tied = flag_of(c, "tie_word_embeddings", false);
     m->norms = 2;
-    m->qk_norm = m->family == MODEL_QWEN3;
+    m->qk_norm = m->family == MODEL_QWEN3 || m->family == MODEL_QWEN3_MOE;
     m->qkv_bias = bias || m->family == MODEL_QWEN2;
     m->o_bias = bias;
     m->mlp_bias = flag_of(c, "mlp_bias", false);
+}
+
+/* What must be absent, or be this, or layers were not all alike. */
+static void refuse_unlike_layers(struct config *c)
+{
+    json_t *only = value_of(c, "mlp_only_layers");
+
+    if (count_of(c, "decoder_sparse_step", 1) != 1)
+        fail(c, "decoder_sparse_step", "must be 1");
+    if (count_of(c, "moe_layer_freq", 1) != 1)
+        fail(c, "moe_layer_freq", "must be 1");
+    if (only && (!json_is_array(only) || json_array_size(only) > 0))
+        fail(c, "mlp_only_layers", "must be empty");
+}
+
+/* The first of these keys that is there; else the first. */
+static const char *key_of_experts(const struct config *c)
+{
+    static const char *const keys[] = {"num_local_experts", "n_routed_experts", "num_experts"};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (value_of(c, keys[i]))
+            return keys[i];
+    return keys[0];
+}
+
+static void read_experts(struct config *c, struct model *m)
+{
+    bool deepseek = model_has_latent(m);
+    const char *key = key_of_experts(c);
+
+    m->experts = count_of(c, key, 0);
+    m->chosen = count_of(c, "num_experts_per_tok", 0);
+    m->expert_inter =
+        m->family == MODEL_MIXTRAL ? m->inter : count_of(c, "moe_intermediate_size", 0);
+    m->shared_experts = deepseek ? count_from_0(c, "n_shared_experts") : 0;
+    m->dense_layers = deepseek ? count_from_0(c, "first_k_dense_replace") : 0;
+    m->gate_bias = m->family == MODEL_DEEPSEEK_V3;
+    refuse_unlike_layers(c);
+    if (m->chosen > m->experts)
+        fail(c, "num_experts_per_tok", "is more than there are experts");
+    if (m->experts > MODEL_EXPERTS_MAX)
+        fail(c, key, "is more than 65535");
+    if (m->dense_layers >= m->layers)
+        fail(c, "first_k_dense_replace", "leaves no layer with experts");
+    if (m->dense_layers > MODEL_DENSE_MAX)
+        fail(c, "first_k_dense_replace", "is more than 4");
+}
+
+static void read_latent(struct config *c, struct model *m)
+{
+    m->q_latent = count_from_0(c, "q_lora_rank");
+    m->latent = count_of(c, "kv_lora_rank", 0);
+    m->nope_dim = count_of(c, "qk_nope_head_dim", 0);
+    m->rope_dim = count_of(c, "qk_rope_head_dim", 0);
+    m->v_dim = count_of(c, "v_head_dim", 0);
+}
+
+/* The type of the weights of products: fp8 is the one quantization that is read. */
+static kb_dtype weights_of(struct config *c, kb_dtype otherwise)
+{
+    json_t *value = value_of(c, "quantization_config");
+    const char *method = json_string_value(json_object_get(value, "quant_method"));
+
+    if (value && (!method || strcmp(method, "fp8") != 0))
+        fail(c, "quantization_config.quant_method", "is not fp8");
+    return value ? KB_F8E4M3 : otherwise;
 }
 
 static kb_dtype dtype_of(struct config *c)
@@ -200,6 +305,11 @@ static void read_shapes(struct config *c, struct model *m)
     m->head_dim = count_of(c, "head_dim", m->hidden / m->heads > 0 ? m->hidden / m->heads : 1);
     if (m->heads % m->kv_heads)
         fail(c, "num_key_value_heads", "does not divide num_attention_heads");
+    if (m->family >= MODEL_MIXTRAL)
+        read_experts(c, m);
+    if (model_has_latent(m))
+        read_latent(c, m);
+    m->weights = weights_of(c, m->dtype);
     refuse_structure(c, m);
 }
 
@@ -216,7 +326,9 @@ static void read_family(struct config *c, struct model *m)
             m->family = (enum model_family)i;
             return;
         }
-    fail(c, "model_type", "is not llama, mistral, qwen2, qwen3 or falcon");
+    fail(c, "model_type",
+         "is not llama, mistral, qwen2, qwen3, falcon, mixtral, qwen3_moe, deepseek_v2 or "
+         "deepseek_v3");
 }
 
 static bool is_known(const char *key)
@@ -306,24 +418,74 @@ enum exit_code model_read(const char *program, const char *name, bool quiet, str
 }
 #endif
 
-static int64_t layer_parameters(const struct model *m)
+/* -- parameters ------------------------------------------------------------------------------- */
+
+bool model_has_latent(const struct model *m)
+{
+    return m->family == MODEL_DEEPSEEK_V2 || m->family == MODEL_DEEPSEEK_V3;
+}
+
+static int64_t attention_parameters(const struct model *m)
 {
     int64_t q = m->heads * m->head_dim, kv = 2 * m->kv_heads * m->head_dim;
-    int64_t n = m->hidden * (q + kv) + q * m->hidden;
 
-    n += (m->layernorm ? 2 : 3) * m->hidden * m->inter;
-    n += m->norms * m->hidden * (m->layernorm ? 2 : 1) + (m->qk_norm ? 2 * m->head_dim : 0);
-    n += (m->qkv_bias ? q + kv : 0) + (m->o_bias ? m->hidden : 0);
-    return n + (m->mlp_bias ? (m->layernorm ? 1 : 2) * m->inter + m->hidden : 0);
+    return m->hidden * (q + kv) + q * m->hidden + (m->qkv_bias ? q + kv : 0) +
+           (m->o_bias ? m->hidden : 0) + (m->qk_norm ? 2 * m->head_dim : 0);
+}
+
+/* Queries by way of a latent, with its norm, or straight; keys and values from one latent. */
+static int64_t latent_parameters(const struct model *m)
+{
+    int64_t dim = m->nope_dim + m->rope_dim, q = m->heads * dim;
+    int64_t n = m->q_latent ? m->q_latent * (m->hidden + 1 + q) : m->hidden * q;
+
+    n += m->hidden * (m->latent + m->rope_dim) + m->latent;
+    n += m->latent * m->heads * (m->nope_dim + m->v_dim);
+    return n + m->heads * m->v_dim * m->hidden;
+}
+
+static int64_t mlp_parameters(const struct model *m, int64_t inter)
+{
+    return (m->layernorm ? 2 : 3) * m->hidden * inter +
+           (m->mlp_bias ? (m->layernorm ? 1 : 2) * inter + m->hidden : 0);
+}
+
+static int64_t expert_parameters(const struct model *m)
+{
+    return 3 * m->hidden * m->expert_inter;
+}
+
+static int64_t moe_layers(const struct model *m)
+{
+    return m->experts ? m->layers - m->dense_layers : 0;
+}
+
+/* Of a layer with experts, beside attention and norms. */
+static int64_t moe_parameters(const struct model *m)
+{
+    return (m->experts + m->shared_experts) * expert_parameters(m) + m->hidden * m->experts +
+           (m->gate_bias ? m->experts : 0);
 }
 
 int64_t model_parameters(const struct model *m)
 {
-    return m->vocab * m->hidden * (m->tied ? 1 : 2) + m->layers * layer_parameters(m) +
-           m->hidden * (m->layernorm ? 2 : 1);
+    int64_t norm = m->hidden * (m->layernorm ? 2 : 1), moe = moe_layers(m);
+    int64_t each =
+        (model_has_latent(m) ? latent_parameters(m) : attention_parameters(m)) + m->norms * norm;
+
+    return m->vocab * m->hidden * (m->tied ? 1 : 2) + m->layers * each + moe * moe_parameters(m) +
+           (m->layers - moe) * mlp_parameters(m, m->inter) + norm;
+}
+
+int64_t model_active_parameters(const struct model *m)
+{
+    return model_parameters(m) - moe_layers(m) * (m->experts - m->chosen) * expert_parameters(m) -
+           m->vocab * m->hidden;
 }
 
 int64_t model_kv_bytes(const struct model *m, kb_dtype dtype)
 {
-    return 2 * m->layers * m->kv_heads * m->head_dim * (int64_t)kb_dtype_bytes(dtype);
+    int64_t each = model_has_latent(m) ? m->latent + m->rope_dim : 2 * m->kv_heads * m->head_dim;
+
+    return m->layers * each * (int64_t)kb_dtype_bytes(dtype);
 }

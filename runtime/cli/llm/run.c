@@ -155,6 +155,20 @@ static enum exit_code run_launch(const struct cli *cli, struct told *told, struc
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
+/* Do all layers do the same? */
+static bool layers_are_alike(const struct graph *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->op[i].routing && g->op[i].routing->stride > 0)
+            return false;
+    return true;
+}
+
+static bool may_repeat(const struct cli *cli, const struct chip *c, const struct graph *g)
+{
+    return c->forgets && !cli->opts.no_repeat && layers_are_alike(g);
+}
+
 /* How a simulation is run, and what it says of itself. */
 struct manner {
     bool leaps, was_wrong;
@@ -192,7 +206,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .acc_bytes = c->acc_bytes,
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
-                              .may_repeat = c->forgets && !cli->opts.no_repeat,
+                              .may_repeat = may_repeat(cli, c, g),
                               .limit = g->limit,
                               .gave_up = &gave_up,
                               .done = &done,
@@ -234,7 +248,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out)
 {
-    struct manner how = {.leaps = c->forgets && !cli->opts.no_repeat};
+    struct manner how = {.leaps = may_repeat(cli, c, g)};
     enum exit_code code = simulate(cli, c, g, s, &how, out);
 
     return how.was_wrong && !code ? simulate(cli, c, g, s, &(struct manner){0}, out) : code;

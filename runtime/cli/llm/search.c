@@ -25,8 +25,16 @@ struct candidate {
     uint32_t index;
 };
 
-/* The parts of a product that are the largest, which the PE of one row and one column has. */
+/* Rows of experts of which `experts` have as many. */
+struct crowd {
+    double rows, experts;
+};
+
+/* The parts of a product that are the largest, which the PE of one row and one column has. Of
+ * experts those of the first row, and m is the largest of theirs. */
 struct product {
+    struct crowd *crowd; /* owned: all w, by how many rows are multiplied by each */
+    size_t n_crowds;
     double m, k, n, x_bytes, w_bytes;
     double parts; /* of k: products do not join them */
     bool casts;   /* weights are of another type */
@@ -37,15 +45,69 @@ static double ceil_of(double n, double size)
     return ceil(n / size);
 }
 
+static int by_rows(const void *a, const void *b)
+{
+    double x = ((const struct crowd *)a)->rows, y = ((const struct crowd *)b)->rows;
+
+    return x > y ? -1 : x < y;
+}
+
+/* Joins those with as many rows; the largest comes first. */
+static size_t join_crowds(struct crowd *crowd, size_t n)
+{
+    size_t joined = 0;
+
+    qsort(crowd, n, sizeof *crowd, by_rows);
+    for (size_t i = 0; i < n; i++)
+        if (joined > 0 && crowd[joined - 1].rows <= crowd[i].rows)
+            crowd[joined - 1].experts += crowd[i].experts;
+        else
+            crowd[joined++] = crowd[i];
+    return joined;
+}
+
+/* Rows of the experts of a rank that the first row of the grid has, in a layer. */
+static struct crowd *crowds_of(const struct llm_op *op, uint32_t p, size_t *n)
+{
+    const struct llm_routing *r = op->routing;
+    int64_t slots = r->tokens / p * r->chosen, own = r->experts / op->ep;
+    int64_t first = op->from_rank * own;
+    const uint16_t *expert = r->expert + (size_t)op->from_layer * r->stride;
+    struct crowd *crowd = memory_new((size_t)own, sizeof *crowd);
+
+    for (int64_t e = 0; e < own; e++)
+        crowd[e].experts = 1;
+    for (int64_t s = 0; s < slots; s++)
+        if (expert[s] >= first && expert[s] < first + own)
+            crowd[expert[s] - first].rows++;
+    *n = join_crowds(crowd, (size_t)own);
+    return crowd;
+}
+
+/* Of k at least. Columns of a head may all lie in one PE. */
+static double parts_of(const struct llm_op *op, uint32_t p, uint32_t q)
+{
+    return op->depth > 0 ? 1 : q > p ? q : p;
+}
+
 static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q)
 {
-    return (struct product){.m = ceil_of((double)op->y.rows, p),
-                            .k = (double)op->x.cols,
-                            .n = (double)op->y.unit * ceil_of((double)(op->y.cols / op->y.unit), q),
-                            .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
-                            .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
-                            .parts = q > p ? q : p,
-                            .casts = op->weight_dtype != op->x.dtype};
+    struct product a = {.k = (double)(op->depth > 0 ? op->depth : op->x.cols),
+                        .n = (double)op->y.unit * ceil_of((double)(op->y.cols / op->y.unit), q),
+                        .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
+                        .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
+                        .parts = parts_of(op, p, q),
+                        .casts = op->weight_dtype != op->x.dtype};
+
+    if (op->experts > 0) {
+        a.crowd = crowds_of(op, p, &a.n_crowds);
+    } else {
+        a.crowd = memory_new(1, sizeof *a.crowd);
+        a.crowd[0] = (struct crowd){ceil_of((double)op->y.rows, p), 1};
+        a.n_crowds = 1;
+    }
+    a.m = fmax(a.crowd[0].rows, 1);
+    return a;
 }
 
 /* Blocks of `mac` in `n` cut into tiles of `tile`: each tile has whole ones. */
@@ -70,19 +132,28 @@ struct needs {
     double cycles;   /* of the engine */
 };
 
+static void add_needs(const struct chip *c, const struct product *a, const struct llm_tile *t,
+                      const struct crowd *of, struct needs *sum)
+{
+    double over_m = ceil_of(of->rows, (double)t->m), over_n = ceil_of(a->n, (double)t->n);
+    double pairs = over_m * over_n * pieces_of_k(a, (double)t->k, (double)t->k);
+
+    sum->x += of->experts * of->rows * a->k * over_n * a->x_bytes;
+    sum->w += of->experts * a->k * a->n * over_m * a->w_bytes;
+    sum->loads += of->experts * 2 * pairs;
+    sum->commands += of->experts * (pairs * (a->casts ? 4 : 3) + 2 * over_m * over_n);
+    sum->cycles += of->experts * blocks(of->rows, (double)t->m, c->mac[0]) *
+                   blocks(a->n, (double)t->n, c->mac[2]) * pieces_of_k(a, (double)t->k, c->mac[1]);
+}
+
 static struct needs needs_of(const struct chip *c, const struct product *a,
                              const struct llm_tile *t)
 {
-    double over_m = ceil_of(a->m, (double)t->m), over_n = ceil_of(a->n, (double)t->n);
-    double pairs = over_m * over_n * pieces_of_k(a, (double)t->k, (double)t->k);
+    struct needs n = {0};
 
-    return (struct needs){.x = a->m * a->k * over_n * a->x_bytes,
-                          .w = a->k * a->n * over_m * a->w_bytes,
-                          .loads = 2 * pairs,
-                          .commands = pairs * (a->casts ? 4 : 3) + 2 * over_m * over_n,
-                          .cycles = blocks(a->m, (double)t->m, c->mac[0]) *
-                                    blocks(a->n, (double)t->n, c->mac[2]) *
-                                    pieces_of_k(a, (double)t->k, c->mac[1])};
+    for (size_t i = 0; i < a->n_crowds; i++)
+        add_needs(c, a, t, &a->crowd[i], &n);
+    return n;
 }
 
 /* What no order of work can be faster than, beside memories: the engine, the call of each command,
@@ -100,24 +171,32 @@ static double serial_ns(const struct chip *c, const struct needs *n)
  * they are all in the own slice. The simulator rounds each tile and each transaction to a
  * femtosecond, which is less than ROUNDED of it.
  */
-double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
+static double bound_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
+                       uint32_t p)
 {
-    struct product a = product_of(op, p, q);
-    struct needs n = needs_of(c, &a, &op->tile);
+    struct needs n = needs_of(c, a, t);
     double memory = p == 1 ? n.w / c->slice_gbs + c->lat_ns : 0;
 
     return c->has_plain_memory ? fmax(memory, serial_ns(c, &n)) * (1 - ROUNDED) : 0;
 }
 
+double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
+{
+    struct product a = product_of(op, p, q);
+    double ns = bound_ns(c, &a, &op->tile, p);
+
+    free(a.crowd);
+    return ns;
+}
+
 /* Most of x lies in slices of other PEs; w, too, if rows are cut. */
-static double estimate_ns(const struct chip *c, const struct llm_op *op, const struct llm_tile *t,
+static double estimate_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
                           uint32_t p, uint32_t q)
 {
     const struct way *x = q > 1 ? &c->other : &c->own, *w = p > 1 ? &c->other : &c->own;
-    struct product a = product_of(op, p, q);
-    struct needs n = needs_of(c, &a, t);
+    struct needs n = needs_of(c, a, t);
     double pair =
-        (double)t->k * ((double)t->m * a.x_bytes / x->gbs + (double)t->n * a.w_bytes / w->gbs);
+        (double)t->k * ((double)t->m * a->x_bytes / x->gbs + (double)t->n * a->w_bytes / w->gbs);
     double bytes = n.x + n.w, tcm = c->tcm_gbs * c->tcm_ports;
     double channels = n.loads / 2 * (x->ns + w->ns) + n.x / x->gbs + n.w / w->gbs;
     double memory = fmax(bytes / c->slice_gbs, channels / c->channels);
@@ -161,20 +240,50 @@ static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint3
     struct product a = product_of(op, p, q);
     int64_t m[SIZES], k[SIZES], n[SIZES];
     size_t of_m = sizes_of(c->mac[0], a.m, m), of_n = sizes_of(c->mac[2], a.n, n);
-    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, q > p ? q : p), k), count = 0;
+    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, a.parts), k), count = 0;
 
     for (size_t i = 0; i < of_m * of_k * of_n; i++) {
-        struct llm_op with = *op;
+        struct llm_tile t = {m[i / of_n / of_k], k[i / of_n % of_k], n[i % of_n]};
 
-        with.tile = (struct llm_tile){m[i / of_n / of_k], k[i / of_n % of_k], n[i % of_n]};
-        if (!fits(c, op, &with.tile))
+        if (!fits(c, op, &t))
             continue;
-        out[count] = (struct candidate){with.tile, estimate_ns(c, op, &with.tile, p, q),
-                                        search_bound_ns(c, &with, p, q), (uint32_t)count};
+        out[count] = (struct candidate){t, estimate_ns(c, &a, &t, p, q), bound_ns(c, &a, &t, p),
+                                        (uint32_t)count};
         count++;
     }
+    free(a.crowd);
     qsort(out, count, sizeof *out, by_estimate);
     return count;
+}
+
+/* The rank and the layer in which an expert has the most rows: a tile that is good there is not bad
+ * where there are less, but one for few rows loads weights again and again for many. */
+static void look_at_fullest(struct llm_op *op, int64_t layers)
+{
+    const struct llm_routing *r = op->routing;
+    int64_t own = r->experts / op->ep, most = 0, n;
+
+    for (int64_t l = 0; l < (r->stride > 0 ? layers : 1); l++)
+        for (int64_t e = 0; e < r->experts; e++)
+            if ((n = llm_slots_of(r, l, e, 1)) > most) {
+                most = n;
+                op->from_layer = l;
+                op->from_rank = e / own;
+            }
+}
+
+/* The least bound of any rank in the first layer: the operation takes no less than that rank does
+ * that begins last. */
+static int64_t bound_of_first_fs(const struct chip *c, const struct llm_op *op, uint32_t p,
+                                 uint32_t q)
+{
+    struct llm_op at = *op;
+    double least_ns = INFINITY;
+
+    at.from_layer = 0;
+    for (at.from_rank = 0; at.from_rank < (op->ep > 1 ? op->ep : 1); at.from_rank++)
+        least_ns = fmin(least_ns, search_bound_ns(c, &at, p, q));
+    return (int64_t)(least_ns * 1e6);
 }
 
 /* Until `fs`, if it is not 0. What a PE needs is known where PEs are alike; that it reads its
@@ -251,7 +360,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
     op->tile = all[best].tile;
     found->best = op->tile;
     found->best_fs = best_fs;
-    found->bound_fs = (int64_t)(all[best].bound_ns * 1e6);
+    found->bound_fs = bound_of_first_fs(c, op, p, q);
     found->proven = !(left_ns * 1e6 < (double)best_fs);
     found->within =
         left_ns > 0 ? (int64_t)ceil(1000 * ((double)best_fs / (left_ns * 1e6) - 1)) : -1;
@@ -278,7 +387,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
     }
     op->tile = e->tile;
     code = try_tile(cli, c, g, s, op, 0, &found->given_fs);
-    found->bound_fs = (int64_t)(search_bound_ns(c, op, p, q) * 1e6);
+    found->bound_fs = bound_of_first_fs(c, op, p, q);
     return code;
 }
 
@@ -287,7 +396,8 @@ static bool same_product(const struct searched_product *a, const struct llm_op *
 {
     return a->p == p && a->q == q && a->op.x.rows == b->x.rows && a->op.x.cols == b->x.cols &&
            a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
-           a->op.weight_dtype == b->weight_dtype;
+           a->op.weight_dtype == b->weight_dtype && a->op.depth == b->depth &&
+           a->op.experts == b->experts && a->op.ep == b->ep && a->op.routing == b->routing;
 }
 
 static const struct searched_product *find(const struct searched *known, const struct llm_op *op,
@@ -344,9 +454,12 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
             found[i] = before->found;
             continue;
         }
+        if (op->experts > 0)
+            look_at_fullest(op, g->layers);
         code = search(cli, c, g, s, tries, op, &found[i]);
         if (!code)
             code = take_given(cli, c, g, s, known->map, op, &found[i]);
+        op->from_rank = op->from_layer = 0;
         keep(known, &(struct searched_product){*op, p, q, found[i]});
     }
     return code;

@@ -5,6 +5,7 @@
 
 #include "base/rng.h"
 #include "cli/llm/cause.h"
+#include "cli/llm/routing.h"
 #include "cli/llm/search.h"
 #include "cube8.h"
 #include "tray32.h"
@@ -26,7 +27,7 @@ static struct model read_model(const char *name)
 /* Small, with 4 layers; every kind of operation. */
 static struct model small_model(enum model_family family)
 {
-    bool falcon = family == MODEL_FALCON;
+    bool falcon = family == MODEL_FALCON, experts = family >= MODEL_MIXTRAL;
 
     return (struct model){.name = "small",
                           .family = family,
@@ -41,14 +42,21 @@ static struct model small_model(enum model_family family)
                           .parallel = falcon,
                           .norms = 2,
                           .qk_norm = family == MODEL_QWEN3,
+                          .experts = experts ? 8 : 0,
+                          .chosen = experts ? 2 : 0,
+                          .expert_inter = experts ? 1024 : 0,
                           .dtype = KB_BF16};
 }
 
-/* With a tile for each product; `g` becomes what was simulated. */
-static struct iteration time_by(const struct cli *cli, const struct model *m, const struct shape *s,
-                                struct graph *g)
+/* With a tile for each product; `g` becomes what was simulated. Experts are chosen as `routes`
+ * says.
+ */
+static struct iteration time_routed(const struct cli *cli, const struct model *m,
+                                    const struct shape *s, struct routes *routes, struct graph *g)
 {
     struct found found[GRAPH_OPS_MAX] = {{0}};
+    const struct llm_routing *routing = NULL;
+    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
     struct searched known = {0};
     struct iteration it = {.fs = 0};
     struct chip chip;
@@ -58,11 +66,26 @@ static struct iteration time_by(const struct cli *cli, const struct model *m, co
     graph_of_model(m, s, g);
     grid_of(&chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
+    if (m->experts > 0)
+        assert_int_equal(routes_of(cli, routes, &x, &routing), EXIT_OK);
+    graph_route(g, routing);
     assert_int_equal(search_tiles(cli, &chip, g, s, 1, &known, found), EXIT_OK);
     assert_int_equal(run_graph(cli, &chip, g, s, &it), EXIT_OK);
+    for (size_t i = 0; i < g->n; i++)
+        assert_true(found[i].bound_fs <= it.op[i].fs);
     searched_free(&known);
     chip_free(&chip);
     return it;
+}
+
+/* Evenly; the table stays, as operations of `g` are asked for their work. */
+static struct iteration time_by(const struct cli *cli, const struct model *m, const struct shape *s,
+                                struct graph *g)
+{
+    static struct routes routes;
+
+    routes_free(&routes);
+    return time_routed(cli, m, s, &routes, g);
 }
 
 static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum model_family family,
@@ -115,9 +138,106 @@ static void operations_add_up_on_both_engines(void **state)
     prefill.tp = 2;
     hold_times(&cube8_topology, MODEL_LLAMA, &decode);
     hold_times(&cube8_topology, MODEL_QWEN3, &prefill);
+    hold_times(&cube8_topology, MODEL_MIXTRAL, &decode);
+    decode.ep = 4;
+    prefill.ep = 2;
+    prefill.q = prefill.kv = 150; /* two rows of PEs */
+    hold_times(&cube8_topology, MODEL_MIXTRAL, &decode);
+    hold_times(&cube8_topology, MODEL_MIXTRAL, &prefill);
     decode.weights = decode.kv_dtype = KB_I8;
     decode.tp = 1;
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
+}
+
+/* Even layers repeat, and what is left out takes as long as what is not. */
+static void layers_of_even_experts_repeat(void **state)
+{
+    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    const struct shape s = decode_of(8, 4, 16);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    m.layers = 12;
+    few = time_by(&cli, &m, &s, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &s, &g);
+    assert_true(few.layers < 12);
+    assert_int_equal(all.layers, 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+}
+
+/* All layers are even but the last, which is for two experts: it is not taken for one of the
+ * others. */
+static void layers_of_other_experts_are_simulated(void **state)
+{
+    enum { TOKENS = 8, CHOSEN = 2, SLOTS = TOKENS * CHOSEN, LAYERS = 12 };
+    const struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    const struct shape s = decode_of(8, TOKENS, 16);
+    static uint16_t expert[LAYERS * SLOTS];
+    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS}, *tables[] = {&table};
+    struct routes routes = {.table = tables, .n = 1};
+    struct iteration it;
+    struct graph g;
+
+    (void)state;
+    m.layers = LAYERS;
+    for (int i = 0; i < LAYERS * SLOTS; i++)
+        expert[i] = (uint16_t)(i / SLOTS == LAYERS - 1 ? i % CHOSEN : i % 8);
+    it = time_routed(&cli, &m, &s, &routes, &g);
+    assert_int_equal(it.layers, LAYERS);
+    for (size_t i = 0; i < g.n; i++)
+        if (strcmp(g.op[i].id, "experts_up") == 0)
+            assert_true(it.op[i].all_fs < LAYERS * it.op[i].fs * 97 / 100);
+}
+
+/* With leaps between exchanges of ranks, and without. */
+static void ranks_that_exchange_rows_take_the_same_times(void **state)
+{
+    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    struct shape s = decode_of(8, 20, 16);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    m.layers = 12;
+    s.ep = 8;
+    few = time_by(&cli, &m, &s, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &s, &g);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+}
+
+/* One expert that all tokens want takes its rank longer than even ones do; layers differ then, and
+ * all are simulated. */
+static void experts_that_many_want_take_longer(void **state)
+{
+    const struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    struct shape s = decode_of(8, 128, 16);
+    struct routes even = {.how = ROUTE_EVEN}, zipf = {.how = ROUTE_ZIPF, .slope = 4, .seed = 1};
+    struct iteration it[2];
+    struct graph g;
+
+    (void)state;
+    m.layers = 12;
+    s.ep = 8;
+    it[0] = time_routed(&cli, &m, &s, &even, &g);
+    it[1] = time_routed(&cli, &m, &s, &zipf, &g);
+    for (size_t i = 0; i < g.n; i++) {
+        if (strcmp(g.op[i].id, "experts_up") == 0) /* weights are read once, by however many */
+            assert_true(it[1].op[i].all_fs > it[0].op[i].all_fs);
+        if (strcmp(g.op[i].id, "experts_act") == 0)
+            assert_true(it[1].op[i].all_fs > 2 * it[0].op[i].all_fs);
+    }
+    assert_int_equal(it[1].layers, 12);
+    routes_free(&even);
+    routes_free(&zipf);
 }
 
 /* The queues of results of a head take a part of a small TCM only. */
@@ -352,8 +472,8 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
 
     assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
     g.op[0] = (struct llm_op){.kind = LLM_GEMM,
-                              .x = {s.batch, any(r, 16, 700), 1, 1, KB_BF16},
-                              .y = {s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16},
+                              .x = {s.batch, any(r, 16, 700), 1, 1, KB_BF16, 0},
+                              .y = {s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16, 0},
                               .weight_dtype = KB_BF16,
                               .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)}};
     grid_of(&chip, s.batch, &p, &q);
@@ -366,6 +486,39 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
 }
 
 /* KB_SEEDS=N in the environment draws N machines. */
+/* A bound of products of experts, of any numbers of rows. */
+static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
+{
+    const struct cli cli = cli_of(topo, KB_FUSED);
+    struct shape s = decode_of(1, any(r, 1, 60), 16);
+    struct routes routes = {.how = ROUTE_ZIPF, .slope = 1, .seed = (uint64_t)any(r, 1, 1000)};
+    const struct route_extents x = {s.batch, any(r, 2, 9), 2, 1};
+    const struct llm_routing *routing;
+    struct graph g = {.n = 1, .layers = 1};
+    struct iteration it;
+    struct chip chip;
+    uint32_t p, q;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    g.op[0] = (struct llm_op){.kind = LLM_GEMM,
+                              .x = {2 * s.batch, any(r, 16, 700), 1, 1, KB_BF16, 2},
+                              .y = {2 * s.batch, 2 * any(r, 16, 700), 2, 2, KB_BF16, 2},
+                              .weight_dtype = KB_BF16,
+                              .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)},
+                              .experts = x.experts,
+                              .chosen = 2,
+                              .ep = 1};
+    grid_of(&chip, s.batch, &p, &q);
+    graph_place(&g, &s, p, q);
+    assert_int_equal(routes_of(&cli, &routes, &x, &routing), EXIT_OK);
+    graph_route(&g, routing);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    double bound = search_bound_ns(&chip, &g.op[0], p, q);
+    assert_true(bound > 0 && bound * 1e6 <= (double)it.fs);
+    routes_free(&routes);
+    chip_free(&chip);
+}
+
 static void no_product_is_faster_than_its_bound(void **state)
 {
     struct rng r = rng_new(7, "bounds");
@@ -373,6 +526,8 @@ static void no_product_is_faster_than_its_bound(void **state)
     int n = wanted ? atoi(wanted) : 20;
 
     (void)state;
+    for (int i = 0; i < 20; i++)
+        hold_bound_of_experts(i % 2 ? &cube8_topology : &tray32_topology, &r);
     for (int i = 0; i < 40; i++)
         assert_true(hold_bound(i % 2 ? &cube8_topology : &tray32_topology, &r));
     for (int i = 0; i < n; i++) {
@@ -427,6 +582,10 @@ int main(void)
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),
+        cmocka_unit_test(layers_of_even_experts_repeat),
+        cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
+        cmocka_unit_test(layers_of_other_experts_are_simulated),
+        cmocka_unit_test(experts_that_many_want_take_longer),
         cmocka_unit_test(the_cause_is_what_binds),
         cmocka_unit_test(no_product_is_faster_than_its_bound),
         cmocka_unit_test(a_search_is_not_worse_with_more_tries),

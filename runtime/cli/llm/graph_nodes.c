@@ -1,0 +1,307 @@
+/* graph_nodes.c -- the operation that a node of a graph from YAML is, by its kind. */
+#include "cli/llm/graph_reader.h"
+#include "cli/out/memory.h"
+#include <stdio.h>
+#include <string.h>
+
+#ifndef KB_NO_YAML
+
+/* N or NxC, C requests of N tokens; all requests must be alike. */
+static int64_t lengths(struct graph_reader *r, const yaml_node_t *node, const char *key,
+                       int64_t *batch)
+{
+    const yaml_node_t *list = yaml_value(&r->yaml, node, key), *at;
+    int64_t all = 0, length = 0;
+
+    for (size_t i = 0; (at = yaml_item(&r->yaml, list, i)); i++) {
+        int64_t n, copies;
+
+        if (graph_copies(r, at, 1, &n, &copies) && length > 0 && n != length)
+            yaml_bad(&r->yaml, at, "requests of unlike lengths are not simulated");
+        length = n;
+        all += copies;
+    }
+    if (!list || all == 0)
+        yaml_bad(&r->yaml, list ? list : node, "%s must be a list of N or NxC", key);
+    *batch = all;
+    return length > 0 ? length : 1;
+}
+
+static struct llm_matrix rows_of(struct graph_reader *r, const yaml_node_t *node)
+{
+    return (struct llm_matrix){.rows = graph_count(r, node, "rows", 1),
+                               .cols = graph_count(r, node, "width", 1),
+                               .unit = 1,
+                               .dtype = graph_dtype(r, node, "dtype", KB_BF16)};
+}
+
+static void read_gemm(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
+    struct llm_matrix x = {graph_count(r, node, "m", 1), graph_count(r, node, "k", 1), 1, 0, a, 0};
+
+    op->x = graph_read_as(r, node, "x", x);
+    op->y =
+        (struct llm_matrix){x.rows, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
+                            0,      graph_dtype(r, node, "out", a), 0};
+    op->weight_dtype = graph_dtype(r, node, "b", a);
+    if (op->y.cols % op->y.unit)
+        yaml_bad(&r->yaml, node, "unit must divide n");
+}
+
+static int64_t bad_rows(struct graph_reader *r, const yaml_node_t *at, const char *why)
+{
+    yaml_bad(&r->yaml, at, "%s", why);
+    return 0;
+}
+
+/* Rows of each expert, as all such nodes of the file have them; how many there are together. */
+static int64_t read_rows(struct graph_reader *r, const yaml_node_t *node)
+{
+    const yaml_node_t *list = yaml_value(&r->yaml, node, "rows"), *at;
+    struct graph_file *f = r->out;
+    bool is_first = !f->rows;
+    int64_t sum = 0, experts = 0, n, copies;
+
+    if (is_first)
+        f->rows = memory_new(GRAPH_EXPERTS_MAX, sizeof *f->rows);
+    for (size_t i = 0; (at = yaml_item(&r->yaml, list, i)); i++) {
+        if (!graph_copies(r, at, 0, &n, &copies))
+            return 0;
+        for (; copies > 0 && experts < GRAPH_EXPERTS_MAX; copies--, experts++, sum += n)
+            if (is_first)
+                f->rows[experts] = n;
+            else if (f->rows[experts] != n)
+                return bad_rows(r, at, "rows are others than those before");
+    }
+    if (!list || list->type != YAML_SEQUENCE_NODE || sum == 0)
+        return bad_rows(r, list ? list : node, "rows must be a list of N or NxC");
+    if (experts != f->experts)
+        return bad_rows(r, list, "there are as many rows as the topk with k before it is wide");
+    return sum;
+}
+
+/* Can each token have `each` of these rows, all of different experts? */
+static bool check_rows(struct graph_reader *r, const yaml_node_t *node, int64_t sum, int64_t each)
+{
+    const struct graph_file *f = r->out;
+
+    int64_t e = 0;
+
+    while (e < f->experts && f->rows[e] <= sum / each)
+        e++;
+    if (sum % each == 0 && e < f->experts)
+        yaml_bad(&r->yaml, node, "expert %lld has %lld rows, and there are %lld tokens",
+                 (long long)e, (long long)f->rows[e], (long long)(sum / each));
+    else if (sum % each)
+        yaml_bad(&r->yaml, node, "%lld rows are not %lld of each token", (long long)sum,
+                 (long long)each);
+    else if (each != f->chosen || sum / each != f->tokens)
+        yaml_bad(&r->yaml, node, "no topk before it has k %lld for %lld tokens", (long long)each,
+                 (long long)(sum / each));
+    else
+        return e == f->experts;
+    return false;
+}
+
+static void set_experts(const struct graph_reader *r, struct llm_op *op)
+{
+    op->experts = r->out->experts;
+    op->chosen = r->out->chosen;
+    op->ep = 1;
+}
+
+/* x are rows of experts, or tokens, of which they are gathered. */
+static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
+    int64_t sum = read_rows(r, node), each = graph_count(r, node, "each", 1);
+    const struct llm_matrix *from = graph_read_x(r, node);
+
+    op->y =
+        (struct llm_matrix){sum, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
+                            0,   graph_dtype(r, node, "out", a), each};
+    if (sum == 0 || !check_rows(r, node, sum, each))
+        return;
+    set_experts(r, op);
+    op->gathers = !from || from->each == 0;
+    op->x = graph_read_as(r, node, "x",
+                          (struct llm_matrix){op->gathers ? sum / each : sum,
+                                              graph_count(r, node, "k", 1), 1, 0, a, 0});
+    op->weight_dtype = graph_dtype(r, node, "b", a);
+    if (op->y.cols % op->y.unit)
+        yaml_bad(&r->yaml, node, "unit must divide n");
+}
+
+static void read_combine(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const struct llm_matrix *from = graph_read_x(r, node);
+    struct llm_matrix x = rows_of(r, node);
+
+    op->y = x;
+    op->has_z = yaml_value(&r->yaml, node, "z");
+    if (op->has_z)
+        op->z = graph_read_as(r, node, "z", op->y);
+    x.each = graph_count(r, node, "each", 1);
+    if (!from || from->each != x.each) {
+        yaml_bad(&r->yaml, node, "x must be what a grouped_gemm of as many rows each has written");
+        return;
+    }
+    x.rows *= x.each;
+    op->x = graph_read_as(r, node, "x", x);
+    set_experts(r, op);
+}
+
+/* The largest of each row, or with k the numbers of the k largest and their shares. */
+static void read_topk(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const yaml_node_t *k = yaml_value(&r->yaml, node, "k");
+
+    op->x = graph_read_as(r, node, "x", rows_of(r, node));
+    op->y = (struct llm_matrix){op->x.rows, 1, 1, 0, KB_I64, 0};
+    if (!k)
+        return;
+    if (r->out->chosen > 0)
+        yaml_bad(&r->yaml, node, "a topk with k is there twice");
+    op->kind = LLM_ROUTE;
+    r->out->chosen = yaml_count(&r->yaml, k);
+    r->out->experts = op->x.cols;
+    r->out->tokens = op->x.rows;
+    set_experts(r, op);
+    op->y =
+        (struct llm_matrix){op->x.rows, 2 * op->chosen, 2 * op->chosen, GRAPH_ROUTES, KB_I32, 0};
+    if (op->chosen > op->x.cols || op->x.cols > GRAPH_EXPERTS_MAX)
+        yaml_bad(&r->yaml, k, "k must be at most the width, and that at most %d",
+                 GRAPH_EXPERTS_MAX);
+    if (yaml_value(&r->yaml, node, "y"))
+        yaml_bad(&r->yaml, node, "what a topk with k writes has no name");
+}
+
+static void read_heads(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    int64_t batch;
+    kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
+    struct shape *s = &r->out->shape;
+
+    op->q = lengths(r, node, "q", &op->batch);
+    op->kv = lengths(r, node, "kv", &batch);
+    op->heads = graph_count(r, node, "heads", 1);
+    op->kv_heads = graph_count(r, node, "kv_heads", 1);
+    op->dim = graph_count(r, node, "dim", 1);
+    if (batch != op->batch || op->kv < op->q || op->heads % op->kv_heads)
+        yaml_bad(&r->yaml, node,
+                 "q and kv must be of as many requests, q at most kv, and kv_heads "
+                 "divide heads");
+    if ((double)(op->heads + 2 * op->kv_heads) * (double)op->dim > 0x1p40) {
+        yaml_bad(&r->yaml, node, "heads x dim has more than 2^40 columns");
+        return;
+    }
+    op->x =
+        graph_read_as(r, node, "x",
+                      (struct llm_matrix){op->batch * op->q,
+                                          (op->heads + 2 * op->kv_heads) * op->dim, 1, 0, a, 0});
+    op->y = op->x;
+    if (op->kind == LLM_ATTENTION)
+        op->y.cols = op->heads * op->dim;
+    if (r->has_lengths && (s->batch != op->batch || s->q != op->q || s->kv != op->kv))
+        yaml_bad(&r->yaml, node, "q and kv are others than those before");
+    r->has_lengths = true;
+    s->batch = op->batch;
+    s->q = op->q;
+    s->kv = op->kv;
+    s->act = a;
+    s->kv_dtype = graph_dtype(r, node, "b", a);
+}
+
+static void read_norm(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const yaml_node_t *residual = yaml_value(&r->yaml, node, "residual");
+    struct llm_matrix from;
+
+    op->y = from = rows_of(r, node);
+    from.rows = graph_count(r, node, "of", from.rows);
+    op->x = graph_read_as(r, node, "x", from);
+    op->has_z = residual && yaml_flag(&r->yaml, residual);
+    op->z = yaml_value(&r->yaml, node, "z") ? graph_read_as(r, node, "z", from) : op->x;
+    if (from.rows % op->y.rows)
+        yaml_bad(&r->yaml, node, "rows must divide `of`");
+}
+
+static void read_act(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    struct llm_matrix from;
+
+    op->y = from = rows_of(r, node);
+    if (op->kind == LLM_SILU) {
+        from.cols *= 2;
+        from.unit = 2;
+    }
+    op->x = graph_read_as(r, node, "x", from);
+    op->y.each = op->x.each;
+    if (op->x.unit != from.unit)
+        yaml_bad(&r->yaml, node, "x was written with another unit than %lld", (long long)from.unit);
+}
+
+static void read_collective(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const struct llm_matrix *x = graph_read_x(r, node);
+    const yaml_node_t *group = yaml_value(&r->yaml, node, "group");
+    const char *word = group ? yaml_word(&r->yaml, group) : "tp";
+
+    if (strcmp(word, "tp") != 0 && strcmp(word, "all") != 0)
+        yaml_bad(&r->yaml, group, "only groups tp and all are simulated");
+    if (!x)
+        yaml_bad(&r->yaml, node, "nothing before it is there to be reduced");
+    else
+        op->x = op->y = *x;
+    op->bytes = graph_count(r, node, "bytes", 1);
+}
+
+void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    switch (op->kind) {
+    case LLM_EMBED:
+        op->y = rows_of(r, node);
+        op->x =
+            (struct llm_matrix){op->y.rows, graph_count(r, node, "table", 1), 1, 0, op->y.dtype, 0};
+        break;
+    case LLM_GEMM:
+        (yaml_value(&r->yaml, node, "rows") ? read_grouped : read_gemm)(r, node, op);
+        break;
+    case LLM_ATTENTION:
+    case LLM_QK_NORM:
+    case LLM_ROPE:
+        read_heads(r, node, op);
+        break;
+    case LLM_NORM:
+    case LLM_LAYERNORM:
+        read_norm(r, node, op);
+        break;
+    case LLM_SILU:
+    case LLM_GELU:
+        read_act(r, node, op);
+        break;
+    case LLM_ADD:
+        op->y = rows_of(r, node);
+        op->x = graph_read_as(r, node, "x", op->y);
+        op->z = graph_read_as(r, node, "z", op->y);
+        break;
+    case LLM_COMBINE:
+        read_combine(r, node, op);
+        break;
+    case LLM_ROUTE: /* are no words of their own, or none */
+    case LLM_DISPATCH:
+    case LLM_COLLECT:
+    case LLM_Q_ROPE:
+    case LLM_LATENT:
+        break;
+    case LLM_TOPK:
+        read_topk(r, node, op);
+        break;
+    case LLM_ALL_REDUCE:
+    case LLM_ALL_GATHER:
+        read_collective(r, node, op);
+        break;
+    }
+}
+#endif

@@ -1347,7 +1347,7 @@ static char *commands_beside_sums(struct scenario *s, kb_engine engine)
     return text;
 }
 
-/* Who hears of commands alone does not ask for every node. */
+/* An observer of commands alone does not ask for every node. */
 static void commands_beside_sums_are_those_of_both_engines(void **state)
 {
     (void)state;

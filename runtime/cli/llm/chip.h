@@ -12,7 +12,7 @@ struct way {
 
 struct chip {
     const kb_topology *topo;
-    struct told *told; /* borrowed: is told what is simulated */
+    struct told *told; /* borrowed, or NULL: is told what is simulated */
     kb_info info;
     double mac[3], clock_ghz, rate; /* of pe_gemm; rate: of products in bf16 */
     double slice_gbs, lat_ns;       /* of the own slice; before its first byte */

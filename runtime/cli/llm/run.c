@@ -145,7 +145,8 @@ static enum exit_code run_launch(const struct cli *cli, struct told *told, struc
 
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(w->sim, EVENTS_AT_ONCE, &why);
-        told_show(told, *w->step.done);
+        if (told)
+            told_show(told, *w->step.done);
     }
     if (status == KB_AGAIN)
         return EXIT_INTERRUPTED;
@@ -235,7 +236,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
     out->gave_up = gave_up;
-    c->told->done += run_operations(g);
+    if (c->told)
+        c->told->done += run_operations(g);
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
     free(w.step.end_fs);

@@ -330,6 +330,7 @@ static void make_bed(struct bed *b, int64_t tp, int64_t p)
 {
     static int64_t layers_done;
     static bool wrong;
+    static size_t n_done;
     size_t done = b->g.n * (size_t)tp * b->chip.unit_pes;
 
     b->step = (struct llm_step){.op = b->g.op,
@@ -347,6 +348,7 @@ static void make_bed(struct bed *b, int64_t tp, int64_t p)
                                 .acc_bytes = b->chip.acc_bytes,
                                 .tcm_bytes = b->chip.tcm_bytes,
                                 .layers_done = &layers_done,
+                                .done = &n_done,
                                 .is_wrong = &wrong};
     b->step.end_fs = calloc(done, sizeof *b->step.end_fs);
     b->step.came_fs = calloc(done, sizeof *b->step.came_fs);

@@ -7,14 +7,12 @@
  * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
-#include "cli/in/in_lists.h"
 #include "cli/llm/cause.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
-#include "cli/llm/llm_rows.h"
-#include "cli/llm/routing.h"
+#include "cli/llm/llm_asked.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -24,20 +22,6 @@
 #include <string.h>
 
 enum { DEFAULT_TOKENS = 1024 };
-
-struct llm {
-    const struct cli *cli;
-    struct model model;
-    struct chip chip;
-    struct shape shape; /* of all iterations, except batch, q and kv */
-    struct list tps, decodes, batches;
-    struct searched known;
-    struct routes routes;
-    struct llm_rows rows;
-    struct told told;
-    bool too_large;                 /* the last batch */
-    const struct graph_file *given; /* instead of the model's graph; NULL: none */
-};
 
 /* -- iterations ------------------------------------------------------------------------------- */
 
@@ -335,142 +319,7 @@ static enum exit_code batch(struct llm *l, const struct shape *s)
     return code;
 }
 
-/* -- options ---------------------------------------------------------------------------------- */
-
-static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
-                               kb_dtype *out)
-{
-    kb_dtype dtype = word ? kb_dtype_parse(word) : *out;
-
-    if (dtype == KB_DEFAULT)
-        return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type", option, word);
-    *out = dtype;
-    return EXIT_OK;
-}
-
-static enum exit_code read_shape(struct llm *l)
-{
-    const struct opts *o = &l->cli->opts;
-    struct shape *s = &l->shape;
-    enum exit_code code;
-
-    if (o->tokens > 0 && o->decode)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--tokens are behind a prompt, and --decode is one step");
-    if (o->chunk > 0 && o->decode && o->prefill == 0)
-        return cmd_say(l->cli, EXIT_USAGE, "--chunk is of a prompt, and --decode alone has none");
-    *s = (struct shape){.page = (int64_t)o->page};
-    s->weights = l->model.weights;
-    s->head_weights = s->act = s->kv_dtype = l->model.dtype;
-    s->ep = o->ep > 0 ? (int64_t)o->ep : 1;
-    if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
-        (code = dtype_of(l->cli, "weights", o->weights, &s->head_weights)) ||
-        (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
-        (code = dtype_of(l->cli, "kv", o->kv, &s->kv_dtype)))
-        return code;
-    if (!graph_floats(s->act))
-        return cmd_say(l->cli, EXIT_USAGE, "--act '%s' is no float", o->act);
-    return EXIT_OK;
-}
-
-/* Is there such a number of ranks? */
-static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
-{
-    char why[256];
-
-    if (tp > l->chip.units)
-        return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
-                       (unsigned long long)tp, l->chip.units, l->chip.unit);
-    if (graph_refuse(&l->model, (int64_t)tp, why))
-        return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
-                       (unsigned long long)tp, why);
-    if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, l->shape.ep, why))
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
-                       l->model.name, (long long)l->shape.ep, (long long)l->model.experts,
-                       (unsigned long long)tp, why);
-    return EXIT_OK;
-}
-
-/* Options of experts, of a model that has some. */
-static enum exit_code read_experts(struct llm *l)
-{
-    const struct opts *o = &l->cli->opts;
-
-    if (l->model.experts == 0 && (o->ep > 0 || o->routing))
-        return cmd_say(l->cli, EXIT_USAGE, "--%s is of experts, and %s has none",
-                       o->ep > 0 ? "ep" : "routing", l->model.name);
-    return routes_read(l->cli, o->routing, &l->routes);
-}
-
-/* What is not simulated of latent attention. */
-static enum exit_code refuse_latent(const struct llm *l)
-{
-    const struct opts *o = &l->cli->opts;
-
-    if (!model_has_latent(&l->model))
-        return EXIT_OK;
-    if (o->graph)
-        return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
-    if (o->prefill || o->tokens || !o->decode)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "%s: of latent attention (kv_lora_rank) only --decode is simulated",
-                       l->model.name);
-    return EXIT_OK;
-}
-
-static enum exit_code read_list(const struct llm *l, const char *option, const char *text,
-                                uint64_t most, struct list *out)
-{
-    char why[LIST_WHY_BYTES];
-
-    if (!text)
-        return EXIT_OK;
-    if (!list_read(out, LIST_COUNTS, text, why))
-        return cmd_say(l->cli, EXIT_USAGE, "--%s: %s", option, why);
-    for (size_t i = 0; i < out->n; i++)
-        if (out->value[i] > most)
-            return cmd_say(l->cli, EXIT_USAGE, "--%s: %llu is more than %llu", option,
-                           (unsigned long long)out->value[i], (unsigned long long)most);
-    return EXIT_OK;
-}
-
-/* All of them multiply. */
-static enum exit_code read_lists(struct llm *l)
-{
-    enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
-    const struct opts *o = &l->cli->opts;
-    char all[24];
-    enum exit_code code;
-
-    snprintf(all, sizeof all, "%u", l->chip.units);
-    if ((code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
-        (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
-        (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
-        return code;
-    for (size_t i = 0; i < l->tps.n && !code; i++)
-        code = check_ranks(l, l->tps.value[i]);
-    l->rows.many_tps = l->tps.n > 1;
-    l->rows.many_kvs = l->decodes.n > 1;
-    return code;
-}
-
-/* The grid and the tiles that are given. */
-static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
-{
-    const struct opts *o = &l->cli->opts;
-    uint32_t q;
-    char rest;
-
-    if (o->grid && (sscanf(o->grid, "%9ux%9u%c", &l->chip.grid_p, &q, &rest) != 2 ||
-                    l->chip.grid_p == 0 || (uint64_t)l->chip.grid_p * q != l->chip.unit_pes))
-        return cmd_say(l->cli, EXIT_USAGE, "--grid '%s' is not PxQ with the %u PEs of a rank",
-                       o->grid, l->chip.unit_pes);
-    if (!o->map)
-        return EXIT_OK;
-    l->known.map = map;
-    return tile_map_read(l->cli, &l->chip, o->map, map);
-}
+/* -- batches ---------------------------------------------------------------------------------- */
 
 /* Prints what is complete. */
 static enum exit_code end_here(struct llm *l, struct sink *out, enum exit_code code)
@@ -596,14 +445,14 @@ static enum exit_code run_given(struct llm *l)
 
 static enum exit_code run_model(struct llm *l)
 {
-    enum exit_code code = read_shape(l);
+    enum exit_code code = llm_read_shape(l);
 
     if (!code)
-        code = refuse_latent(l);
+        code = llm_refuse_latent(l);
     if (!code)
-        code = read_experts(l);
+        code = llm_read_experts(l);
     if (!code)
-        code = read_lists(l);
+        code = llm_read_lists(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
     return code ? code : cmd_output(l->cli, run_batches, l);
@@ -618,7 +467,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     l->chip.told = &l->told;
     l->rows.chip = &l->chip;
     if (!code)
-        code = read_mapping(l, &map);
+        code = llm_read_mapping(l, &map);
     if (!code)
         code = is_graph ? run_given(l) : run_model(l);
     if (!code && o->map_out)

@@ -1,0 +1,42 @@
+/* llm_asked.h -- what `llm` is asked for, of which model and machine. */
+#ifndef LLM_ASKED_H
+#define LLM_ASKED_H
+#include "cli/command.h"
+#include "cli/in/in_lists.h"
+#include "cli/llm/graph_yaml.h"
+#include "cli/llm/llm_rows.h"
+#include "cli/llm/routing.h"
+#include "cli/llm/run.h"
+#include "cli/llm/search.h"
+#include "cli/llm/told.h"
+
+struct llm {
+    const struct cli *cli;
+    struct model model;
+    struct chip chip;
+    struct shape shape; /* of all iterations, except batch, q and kv */
+    struct list tps, decodes, batches;
+    struct searched known;
+    struct routes routes;
+    struct llm_rows rows;
+    struct told told;
+    bool too_large;                 /* the last batch */
+    const struct graph_file *given; /* instead of the model's graph; NULL: none */
+};
+
+/* Types, pages, and how experts are divided. EXIT_USAGE. */
+enum exit_code llm_read_shape(struct llm *l);
+
+/* Where tokens go, of a model that has experts. */
+enum exit_code llm_read_experts(struct llm *l);
+
+/* What is not simulated of latent attention. */
+enum exit_code llm_refuse_latent(const struct llm *l);
+
+/* Numbers of ranks, batches and tokens that are there: all of them multiply. */
+enum exit_code llm_read_lists(struct llm *l);
+
+/* The grid and the tiles that are given, which are kept in `map`. */
+enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
+
+#endif

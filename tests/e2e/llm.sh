@@ -192,10 +192,10 @@ refused "a number that is a word" 3 "word.csv:14:5: tokens 'x' is not a whole nu
 refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none.csv
 sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
 refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
-refused "all experts in one rank" 2 "mixtral-8x7b with batch 1 needs 93.408 GB of 51.540 a rank; largest batch 0" llm mixtral-8x7b --tp 1 --decode 16
+refused "all experts in one rank" 2 "mixtral-8x7b needs 93.408 GB of 51.540 a rank, 41.868 too many; what would fit: 1.9 times the memory" llm mixtral-8x7b --tp 1 --decode 16
 refused "a prompt of latents" 2 "deepseek-v3: of latent attention (kv_lora_rank) only --decode is simulated" llm deepseek-v3
 refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
-refused "latents and experts in few ranks" 2 "deepseek-v3 with batch 1 needs 85.129 GB of 51.540 a rank; largest batch 0" llm deepseek-v3 --decode 16
+refused "latents and experts in few ranks" 2 "deepseek-v3 needs 85.129 GB of 51.540 a rank, 33.589 too many; what would fit: 1.7 times the memory" llm deepseek-v3 --decode 16
 cat > latent.json <<'END'
 {"model_type": "deepseek_v3", "hidden_size": 256, "intermediate_size": 512, "moe_intermediate_size": 64, "num_hidden_layers": 8,
  "num_attention_heads": 16, "num_key_value_heads": 16, "n_routed_experts": 16, "num_experts_per_tok": 4, "n_shared_experts": 1,

@@ -57,7 +57,8 @@ export KB_TRUST := $(CURDIR)$(if $(KB_TRUST),:$(KB_TRUST))
 quoted = '$(subst ','\'',$(1))'
 
 # A value of an enum that a switch forgets ends the build: tests/house/switches.sh.
-WARN := -Wall -Wextra -Werror=switch -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+# So does a call of a function that nothing declares, which this gcc would take for one of int.
+WARN := -Wall -Wextra -Werror=switch -Werror=implicit-function-declaration -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(if $(filter no,$(MD)),-DKB_NO_MD) $(if $(filter -static,$(CFLAGS)),-DKB_STATIC) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)

@@ -120,7 +120,7 @@ bench-size: setup
 # The same transactions by simulators of others; a peer that cannot be built is reported as missing.
 PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
-CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
+CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-function-declaration -Wshadow -Wconversion,$(ALL_CFLAGS))
 
 PEER_TOPOLOGIES := cube8 bench_c160 bench_v2 bench_v2_c160
 $(O)/perf/peers/%.o: INCLUDES += $(PEER_TOPOLOGIES:%=-I$(M)/%)

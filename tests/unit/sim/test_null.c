@@ -105,6 +105,7 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
 
     REFUSES(2, kb_sim_new, N(0, topo), NULL, N(1, &made));
     REFUSES(2, kb_sim_add, N(0, sim), N(1, &request), NULL);
+    REFUSES(2, kb_sim_warm, N(0, sim), N(1, sim), NULL);
     REFUSES(2, kb_sim_add_many, N(0, sim), N(1, &rows), 0, NULL, NULL);
     REFUSES(4, kb_sim_add_many, sim,
             &((kb_transaction_columns){.ends = N(0, &request.src),

@@ -207,7 +207,8 @@ static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *v
         follow(s, visit->slot, &spans_of(s)->leaving.chain);
 }
 
-/* The wait for a memory, port or engine that serves in order. */
+/* The wait for a memory, port or engine that serves in order. What an L2 makes has no chain to hand
+ * on, and would never tell its follower: the next row in its slot would. */
 static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage_visits *stage,
                           const struct visit *visit)
 {
@@ -220,7 +221,8 @@ static void wait_in_order(struct kb_sim *s, struct visits *v, const struct stage
 
     if (!at)
         return;
-    if (wait_fs && last && !stations_free_early(s, visit->slot, stage->place))
+    if (wait_fs && last && !is_child(s, last->slot) &&
+        !stations_free_early(s, visit->slot, stage->place))
         v->stages[last->slot].follower = visit->slot + 1;
     behind = visits_join(v, at, visit, &s->txns[visit->slot]);
     if (wait_fs)

@@ -354,6 +354,15 @@ static void gemm_grid(tl_ctx *tl, const kb_args *args)
 
 /* -- the bench -------------------------------------------------------------------------------- */
 
+static void refuse_rows(kb_bench_run *run, const struct cut *x, uint32_t pes)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "gemm_grid: GRID=%lld has more rows than there are PEs: %u",
+             (long long)x->rows, pes);
+    kb_bench_refuse(run, text);
+}
+
 static void setup(kb_bench_run *run)
 {
     const kb_topology *topo = kb_bench_topology(run);
@@ -363,7 +372,7 @@ static void setup(kb_bench_run *run)
     if (!is_even(run, "gemm_grid"))
         return;
     if (x.rows > kb_pe_count(topo)) {
-        kb_bench_refuse(run, "gemm_grid: GRID has more rows than there are PEs");
+        refuse_rows(run, &x, kb_pe_count(topo));
         return;
     }
     room.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM);

@@ -201,7 +201,7 @@ static inline void refuse(kb_bench_run *run, const struct cut *x, struct room ro
         say_what_fits(fits_text, "BM", room.acc / (need.acc / x->bm), "BN");
         snprintf(text, sizeof text,
                  "gemm_grid: a block of %lld x %lld needs %lld bytes of accumulators, and "
-                 "cube.pe.pe_gemm.acc_kb has %lld: %s",
+                 "a PE has %lld (cube.pe.pe_gemm.acc_kb): %s",
                  (long long)x->bm, (long long)x->bn, (long long)need.acc, (long long)room.acc,
                  fits_text);
     } else {

@@ -171,7 +171,7 @@ refused "nor layers that are not alike" 2 "--graph: layers are not alike with --
 refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
 refused "the same of their choice" 2 "--routing is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --routing even
-for word in odd zipf zipf:1 zipf:5:1 zipf:x:1 uniform: uniform:x; do
+for word in odd zipf zipf:1 zipf:5:1 zipf:x:1 uniform: uniform:x file:; do
     refused "--routing $word" 2 "--routing '$word' is not even, uniform:SEED, zipf:S:SEED" llm moe.json --routing $word
 done
 run llm moe.json --batch 10 --decode 16 --tries 1 --format csv --quiet

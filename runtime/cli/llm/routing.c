@@ -313,7 +313,7 @@ enum exit_code routes_read(const struct cli *cli, const char *text, struct route
     *out = (struct routes){.how = ROUTE_EVEN};
     if (!text || strcmp(text, "even") == 0)
         return EXIT_OK;
-    if (strncmp(text, "file:", 5) == 0) {
+    if (strncmp(text, "file:", 5) == 0 && text[5]) {
         out->how = ROUTE_FILE;
         out->file = text + 5;
         return read_file(cli, out);

@@ -234,16 +234,16 @@ static void what_does_not_fit_is_refused_with_what_does(void **state)
     right(topo, "M=256 N=256 K=2400 GRID=2 BM=128 BN=128 BK=240");
     assert_refused(none, "M=256 N=256 K=64 GRID=2 BM=128 BN=128",
                    "gemm_grid: a block of 128 x 128 needs 65536 bytes of accumulators, and "
-                   "cube.pe.pe_gemm.acc_kb has 1024: BM=2 fits");
+                   "a PE has 1024 (cube.pe.pe_gemm.acc_kb): BM=2 fits");
     right(none, "M=256 N=256 K=64 GRID=2 BM=2 BN=128");
     right(none, "M=256 N=256 K=64");
     assert_refused(none, "M=256 N=512 K=64 GRID=1 BM=64 BN=512",
                    "gemm_grid: a block of 64 x 512 needs 131072 bytes of accumulators, and "
-                   "cube.pe.pe_gemm.acc_kb has 1024: no BM fits, smaller ones of BN may");
+                   "a PE has 1024 (cube.pe.pe_gemm.acc_kb): no BM fits, smaller ones of BN may");
     assert_refused(large, "M=2048 N=2048 K=64 GRID=2 BM=1024 BN=512",
                    "gemm_grid: blocks of 1024 x 512 in steps of 1 need 2121728 bytes of a TCM, "
                    "which has 1048576: no BK fits, smaller ones of BM and BN may");
-    assert_refused(topo, "GRID=5", "gemm_grid: GRID has more rows than there are PEs");
+    assert_refused(topo, "GRID=5", "gemm_grid: GRID=5 has more rows than there are PEs: 4");
     any_topology_free(topo);
     any_topology_free(none);
     any_topology_free(large);

@@ -43,8 +43,8 @@ static bool make_lists(struct kb_sim *s)
     const struct kb_topology *t = s->topo;
     size_t cubes = sim_cubes(t);
     /* what a transaction takes alone */
-    bool is_by_tables = !t->banked && !t->impls && !t->splits &&
-                        !(t->links == MODE_ROUTER && memories_choose(t));
+    bool is_by_tables =
+        !t->banked && !t->impls && !t->splits && !(t->links == MODE_ROUTER && memories_choose(t));
 
     if (!is_by_tables)
         s->idle = idle_new();

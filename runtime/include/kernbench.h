@@ -114,8 +114,8 @@ typedef struct kb_info {
     const char *detours;  /* links: router, where something is missing or broken: how routes around
                              it keep packets from waiting in a circle; NULL elsewhere */
     bool packets;         /* some PE cuts its transactions into packets */
-    unsigned rails, fabric_switches; /* fabric.shape: net: links between SIPs and to its switches, and
-                                        these; else 0 */
+    unsigned rails, fabric_switches; /* fabric.shape: net: links between SIPs and to its switches,
+                                        and these; else 0 */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);

@@ -369,12 +369,12 @@ typedef struct tl_dot_options {
 } tl_dot_options;
 
 /*
- * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true). Of two types
- * where cube.pe.pe_fetch_store.convert is true. A batch of products, [B,M,K] x [B,K,N], is one
- * command; an operand of two axes is that of all of them. A batch is row-major.
+ * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true). Of two
+ * types where cube.pe.pe_fetch_store.convert is true. A batch of products, [B,M,K] x [B,K,N], is
+ * one command; an operand of two axes is that of all of them. A batch is row-major.
  *
- * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, B times as many of a
- *         batch, STORE
+ * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm (B times as many
+ *         for a batch), STORE
  * errors  shapes that do not fit, types that differ, an operand not waited for, TCM exhausted
  */
 #define tl_dot(tl, a, b, ...) tl_dot_at(TL_HERE, tl, a, b, TL_DOT_OPTIONS(__VA_ARGS__))

@@ -39,7 +39,8 @@ void cache_tags_clear(struct cache_tags *c);
 /* All lines go, and it goes on. Returns how many were dirty. */
 uint64_t cache_tags_drop(struct cache_tags *c);
 
-/* The lines of `from`, a cache of the same row, and which of them are dirty; no read brought them in.
+/* The lines of `from`, a cache of the same row, and which of them are dirty; no read brought them
+ * in.
  */
 void cache_tags_copy(struct cache_tags *c, const struct cache_tags *from);
 

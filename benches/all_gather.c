@@ -53,7 +53,7 @@ static void reference(const kb_bench_run *run, double *const *t)
 
 static const kb_bench_arg args_of_all_gather[] = {
     COUNT_ARG("64", "elements of a rank"),     DTYPE_ARG("f16", ALL_DTYPES), OVER_ARG, INPUTS_ARG,
-    COLL_ARG("auto ring one_way line direct"),
+    COLL_ARG("auto ring one_way line direct axes hierarchical"),
 };
 
 const kb_bench bench_all_gather = {

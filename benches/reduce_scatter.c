@@ -56,7 +56,7 @@ static const kb_bench_arg args_of_reduce_scatter[] = {
     OP_ARG,
     OVER_ARG,
     INPUTS_ARG,
-    COLL_ARG("auto ring one_way line direct"),
+    COLL_ARG("auto ring one_way line direct axes hierarchical"),
 };
 
 const kb_bench bench_reduce_scatter = {

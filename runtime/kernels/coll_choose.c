@@ -327,13 +327,37 @@ static const kb_coll_algorithm by_rows[] = {KB_COLL_AXES, KB_COLL_HALVING, KB_CO
                                             KB_COLL_AXES_HALVING};
 enum { BY_ROWS = sizeof by_rows / sizeof *by_rows, WITHOUT_TRIALS = 2 };
 
+/* Parts of ranks go along rows if they are even: as tiles. */
+static bool has_rows(const struct coll *c, kb_coll_algorithm a)
+{
+    if (c->deal == DEAL_REDUCE)
+        return true;
+    return (c->deal == DEAL_GATHER || c->deal == DEAL_SCATTER) && c->is_even &&
+           (a == KB_COLL_AXES || a == KB_COLL_HIERARCHICAL);
+}
+
+/* What rows, if any, take: those of tiles along axes at once where that is faster. */
+static double rows_of_call_fs(const struct coll *c, kb_coll_algorithm a, double bytes)
+{
+    struct row rows[ROWS_MOST];
+    double fs = rows_about_fs(c, a, bytes);
+    int first, n;
+
+    if (c->deal == DEAL_REDUCE || a != KB_COLL_AXES)
+        return fs;
+    n = rows_for(c, a, bytes, rows);
+    if (parts_at_once(c, rows, n, bytes, &first) < 2)
+        return fs;
+    return fs * AT_ONCE_GAINS;
+}
+
 static kb_coll_algorithm fastest(const struct coll *c, double bytes)
 {
     kb_coll_algorithm best = KB_COLL_AUTO;
     double least_fs = about_fs(c, bytes, 1);
 
     for (int i = 0; i < WITHOUT_TRIALS && c->group.n >= 4 && !c->direct; i++) {
-        double fs = rows_about_fs(c, by_rows[i], bytes);
+        double fs = has_rows(c, by_rows[i]) ? rows_of_call_fs(c, by_rows[i], bytes) : INFINITY;
 
         if (fs < least_fs) {
             least_fs = fs;
@@ -358,6 +382,10 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
                                        "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
     if (c->deal == DEAL_ALL && args->counts)
         coll_bad(c, "KB_COLL_AXES is for even parts, KB_COLL_DIRECT takes `counts`");
+    c->is_even = !args->counts && args->count % c->group.n == 0;
+    if (named && c->deal != DEAL_REDUCE && c->deal != DEAL_ALL && !c->is_even)
+        coll_bad(c, "that algorithm is for even parts; KB_COLL_RING, KB_COLL_ONE_WAY, "
+                    "KB_COLL_LINE, KB_COLL_DIRECT take others");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)
@@ -403,14 +431,14 @@ static double call_about_fs(struct coll *c, kb_coll_algorithm a, double bytes)
 
     for (int i = 0; i < BY_ROWS; i++)
         rows = rows || a == by_rows[i];
-    if (a == KB_COLL_AUTO || (rows && c->deal != DEAL_REDUCE) ||
+    if (a == KB_COLL_AUTO || (rows && !has_rows(c, a)) ||
         (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
         (a == KB_COLL_DIRECT && (root || c->group.n > NEAR_MOST)))
         return INFINITY;
     if (rows && is_another(c, a, bytes))
         return INFINITY;
     return (c->deal == DEAL_REDUCE ? 2 : 1) *
-           (rows ? rows_about_fs(c, a, bytes) : shape_about_fs(c, a, bytes));
+           (rows ? rows_of_call_fs(c, a, bytes) : shape_about_fs(c, a, bytes));
 }
 
 void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,
@@ -422,6 +450,7 @@ void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call
 
     c.order = coll_order_of(&c);
     c.deal = deals[call];
+    c.is_even = !args.counts && args.count % group.n == 0;
     for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++) {
         double about =
             call_about_fs(&c, a, (double)args.count * (double)kb_dtype_bytes(args.dtype));

@@ -14,15 +14,16 @@
  */
 enum lane { UP, DOWN, N_LANES };
 
-/* Blocks of several ranks in a vector, one for each place in rows of it: coll_tiles.c. In elements. */
+/* Blocks of several ranks in a vector, one for each place in rows of it: coll_tiles.c. In elements.
+ */
 enum { TILE_DIMS = KB_RANK_MAX - 1 };
 struct coll_tile {
     int n_dims, cut;                           /* pieces have one place along the first `cut` */
     int64_t dim[TILE_DIMS], stride[TILE_DIMS]; /* the outermost first */
-    int64_t len, shares;                       /* of a block, which is so many pieces */
-    int64_t n, pieces;                         /* of the tile */
-    int64_t step;                              /* to the tile of the next member */
-    bool in_one;                               /* what is kept of all members is one tensor */
+    int64_t len, n;                            /* of a block; of all */
+    int64_t shares, pieces;                    /* of the axis that is cut; of all */
+    int64_t step, members; /* to the tile of the next member; so many have one */
+    int64_t groups; /* what is kept has groups of members in one piece; 0: it has pieces of each */
 };
 
 /* A vector in a memory; where its parts begin, if they are not as even as can be. Or parts of it
@@ -52,7 +53,7 @@ struct row {
     int64_t sharing;   /* so many rows share a link, it is thought */
     bool has_links;    /* between cubes, of its own */
 };
-enum { ROWS_MOST = 32, AT_ONCE_MOST = 4 };
+enum { ROWS_MOST = 32, AT_ONCE_MOST = 4, SHARING_MOST = 8 /* rows that share a link */ };
 
 /* A vector in the TCM, in blocks of parts: coll_far.c. */
 enum { FAR_BLOCKS = 8 };
@@ -84,8 +85,9 @@ struct coll {
         all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
-    struct coll_tile *tile;            /* parts are tiles */
+    struct coll_tile *tile;       /* parts are tiles */
     bool is_even;                 /* all parts have as many elements */
+    bool of_parts;                /* a gathering or scattering alone */
     bool is_kept;                 /* in the TCM, what is summed is */
     const int64_t *given, *taken; /* where uneven parts of `in`, of `out` begin; or NULL */
     const int64_t *theirs;        /* of an all_to_all: where what goes to each rank begins there */

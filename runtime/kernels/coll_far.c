@@ -52,7 +52,8 @@ static void cut(struct coll *c, struct span all)
     uint64_t bytes = (uint64_t)all.n * kb_dtype_bytes(c->dtype);
 
     c->far = (struct coll_far){0};
-    if (!all.begins && !all.tile && coll_is_far(c, (double)bytes) && c->pieces == 1 && bytes <= c->spare)
+    if (!all.begins && !all.tile && coll_is_far(c, (double)bytes) && c->pieces == 1 &&
+        bytes <= c->spare)
         c->far.n = least_of(1 + (int64_t)(bytes / BLOCK_BYTES), least_of(c->group.n, FAR_BLOCKS));
 }
 

@@ -143,9 +143,8 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
     if (c->deal == DEAL_ALL && a != KB_COLL_AUTO && a != KB_COLL_DIRECT && a != KB_COLL_AXES)
         coll_bad(c, "there are KB_COLL_DIRECT and KB_COLL_AXES here");
     if (rows && of_root(c))
-        coll_bad(c,
-                 "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
-                 "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_TREE");
+        coll_bad(c, "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
+                    "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_TREE");
     if (a == KB_COLL_HALVING || a == KB_COLL_AXES_HALVING)
         check_halving(c);
     if (of_root(c) && a == KB_COLL_DIRECT)

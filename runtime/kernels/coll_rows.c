@@ -115,8 +115,7 @@ static void gather_legs(struct leg *legs, int n)
 
 static struct leg *new_legs(const struct coll *c)
 {
-    return tl_alloc_host_at(c->here, c->tl,
-                            (size_t)c->n_rows * AT_ONCE_MOST * sizeof(struct leg));
+    return tl_alloc_host_at(c->here, c->tl, (size_t)c->n_rows * AT_ONCE_MOST * sizeof(struct leg));
 }
 
 static void reduce_by_rows(struct coll *c, kb_coll args)
@@ -132,8 +131,7 @@ static void reduce_by_rows(struct coll *c, kb_coll args)
             at[k].all = left_for(c, level > 0 ? at - AT_ONCE_MOST : NULL, out, level, k);
             at[k].from = level > 0 ? at[k].all : part_of(c->dtype, in, k, n);
             begin_leg(c, &at[k], level, k, DEAL_SCATTER, args);
-            at[k].mine =
-                at[k].goes ? part_at(&at[k].line, at[k].all, at[k].line.me) : at[k].all;
+            at[k].mine = at[k].goes ? part_at(&at[k].line, at[k].all, at[k].line.me) : at[k].all;
         }
         scatter_legs(at, n);
     }
@@ -163,7 +161,8 @@ static struct span tiles_of(const struct coll *c, struct leg *leg, int level, in
     int64_t rank = c->rank;
     struct span all;
 
-    *t = (struct coll_tile){.len = in_slice(c, vector, s).n, .step = row.stride * s.part};
+    *t = (struct coll_tile){
+        .len = in_slice(c, vector, s).n, .step = row.stride * s.part, .members = row.n};
     t->n = t->len;
     for (int i = level; i < c->n_rows; i++) {
         struct row next = row_of_leg(c, i, k);
@@ -181,10 +180,11 @@ static struct span tiles_of(const struct coll *c, struct leg *leg, int level, in
     return all;
 }
 
-/* Pieces are cut alike at all levels: for the parts of the last. */
+/* Pieces are cut alike at all levels: for the parts of the longest. */
 static kb_coll with_chunk(struct coll *c, kb_coll args)
 {
     c->sharers = legs_at(c, 0);
+    c->part_most = args.count / c->row[0].n / c->sharers;
     args.chunk = coll_chunk(c, &args);
     return args;
 }
@@ -228,24 +228,22 @@ static struct span sums_of(const struct coll *c, struct leg *leg)
 {
     struct span mine = {.tile = &leg->tile, .n = leg->tile.n};
 
-    leg->tile.pieces = leg->line.pieces;
     leg->kept = tl_alloc_host_at(c->here, c->tl, (size_t)leg->line.pieces * sizeof(tl_tensor *));
     mine.kept = leg->kept;
     return mine;
 }
 
-static void begin_scatter_leg(const struct coll *c, struct leg *leg, int level, int k,
-                              kb_coll args, struct slice s)
+static void begin_scatter_leg(const struct coll *c, struct leg *leg, int level, int k, kb_coll args,
+                              struct slice s)
 {
     const struct leg *before = leg - AT_ONCE_MOST;
 
     leg->from = leg->all = tiles_of(c, leg, level, k, args.in, s);
     if (level > 0) {
         leg->from.kept = before->kept;
-        leg->tile.in_one = before->tile.cut == 0;
+        leg->tile.groups = before->tile.cut == 0 ? before->tile.shares : 0;
     }
     begin_leg(c, leg, level, k, DEAL_SCATTER, args);
-    leg->tile.pieces = leg->goes ? leg->line.pieces : 0;
     if (level == c->n_rows - 1)
         leg->mine = in_slice(c, args.out, s);
     else if (leg->goes)
@@ -267,9 +265,9 @@ void coll_scatter_by_rows(struct coll *c, kb_coll args)
                 begin_scatter_leg(c, &at[k], level, k, args,
                                   (struct slice){part, slice * n + k, slices * n});
             scatter_legs(at, n);
-            for (int k = 0; k < n; k++)
-                if (level > 0 && at[k].goes && at[k].tile.in_one)
-                    drop(c, at[k].from.kept);
+            for (int k = 0; k < n && level > 0; k++)
+                for (int64_t i = 0; at[k].goes && i < at[k].tile.groups; i++)
+                    drop(c, &at[k].from.kept[i]);
         }
 }
 

@@ -244,8 +244,14 @@ static void mistakes_are_named(void **state)
                    "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there "
                    "are KB_COLL_RING");
     assert_refused(
-        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
+        (struct plan){
+            .pes = pes, .n = 2, .what = 's', .args = {.count = 8, .algorithm = KB_COLL_AXES}},
         "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'g', .args = {.count = 8, .algorithm = KB_COLL_HALVING}},
+        "KB_COLL_HALVING is for kb_all_reduce; here there are KB_COLL_RING, KB_COLL_ONE_WAY, "
+        "KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_AXES, KB_COLL_HIERARCHICAL");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_AXES}},
@@ -591,6 +597,28 @@ static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double 
             tl_fail(tl, "that is not the sum");
 }
 
+/* Parts of 13 elements: rank r gives 1000 r + e; of sums rank r gets the elements of its part. */
+static void parts_of(tl_ctx *tl, kb_group g, int64_t rank, kb_coll_algorithm algorithm)
+{
+    enum { PART = 13 };
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
+    int64_t n = g.n, all = PART * n;
+
+    tl_store(tl, at, tl_arange(tl, KB_F32, PART, 1000.0 * (double)rank, 1));
+    kb_all_gather(tl, g, .in = at, .out = out, .count = all, .dtype = KB_F32,
+                  .algorithm = algorithm, .chunk = 64);
+    for (int64_t i = 0; i < all; i += 5)
+        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(all)), i) !=
+            (double)(1000 * (i / PART) + i % PART))
+            tl_fail(tl, "that is of another rank");
+    kb_reduce_scatter(tl, g, .in = out, .out = at, .count = all, .dtype = KB_F32, .op = TL_ADD,
+                      .algorithm = algorithm, .chunk = 256);
+    for (int64_t i = 0; i < PART; i++)
+        if (tl_value(tl, tl_load(tl, at, KB_F32, KB_SHAPE(PART)), i) !=
+            (double)(n * (1000 * rank + i)))
+            tl_fail(tl, "that is not the sum");
+}
+
 /* tray: 2 SIPs of 2 x 2 cubes of 2 PEs: pe, x, y, sip are the bits of a number. */
 static void rows_of_pes(tl_ctx *tl, const kb_args *args)
 {
@@ -607,9 +635,34 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
     sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AXES);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_HIERARCHICAL);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AUTO);
+    parts_of(tl, kb_group_sip(tl), pe % 8, KB_COLL_AXES);
+    parts_of(tl, kb_group_cubes(tl), pe / 2, KB_COLL_AXES);
     for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
         sums_to(tl, kb_group_axis(tl, axis), KB_COLL_AUTO,
                 2 * (pe + 1) + ((pe >> axis & 1) ? -1.0 : 1.0) * (1 << axis));
+}
+
+static void uneven_along_axes(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t at = in_own_slice(tl);
+
+    (void)args;
+    kb_all_gather(tl, kb_group_all(tl), .in = at, .out = at + (1 << 20), .count = 17,
+                  .dtype = KB_F32, .algorithm = KB_COLL_AXES);
+}
+
+static void rows_are_for_even_parts(const kb_topology *topo)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_error why = {""};
+
+    assert_int_equal(launch(sim, uneven_along_axes, NULL, 0, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_non_null(strstr(why.text, "that algorithm is for even parts; KB_COLL_RING"));
+    kb_sim_free(sim);
 }
 
 static void groups_are_rows_of_the_machine(void **state)
@@ -625,6 +678,7 @@ static void groups_are_rows_of_the_machine(void **state)
     if (kb_sim_run(sim, 0, &why) != KB_OK)
         fail_msg("%s", why.text);
     kb_sim_free(sim);
+    rows_are_for_even_parts(tray);
     any_topology_free(tray);
 }
 

@@ -514,35 +514,40 @@ static void waits_are_counted(void **state)
     any_topology_free(line);
 }
 
-/* Two messages at once, of 4 KiB each at 128 GB/s, and one channel: the second waits 32 ns and the
- * way of the first. */
-static void sends_two(tl_ctx *tl, const kb_args *args)
+/* Messages at once to so many PEs, of 4 KiB each at 128 GB/s, and one channel: the second waits 32
+ * ns and the way of the first, the third twice that, the first half of it beside the second. */
+static void sends_some(tl_ctx *tl, const kb_args *args)
 {
-    (void)args;
+    const uint32_t *n = args->user;
+
     if (tl_pe(tl) == 0) {
         tl_tensor *x = numbers(tl, 0, 1024);
 
-        tl_send(tl, 1, 0, x);
-        tl_send(tl, 2, 0, x);
+        for (uint32_t to = 1; to <= *n; to++)
+            tl_send(tl, to, 0, x);
     } else
         tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1024));
 }
 
 static void channels_are_waited_for(void **state)
 {
-    static const uint32_t pes[] = {0, 1, 2};
-    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
-    kb_error why = {""};
-    kb_launch_result r;
+    static const uint32_t pes[] = {0, 1, 2, 3};
 
     (void)state;
-    launch_talk(sim, sends_two, NULL, pes, 3);
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
-    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
-    assert_in_range(r.channel_wait_fs, 25000000, 33000000);
-    assert_int_equal(r.slot_wait_fs, 0);
-    assert_int_equal(r.software_fs, 0);
-    kb_sim_free(sim);
+    for (uint32_t n = 2; n <= 3; n++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+        kb_error why = {""};
+        kb_launch_result r;
+
+        launch_talk(sim, sends_some, &n, pes, n + 1);
+        assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+        assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+        assert_in_range(r.channel_wait_fs, 25000000 + (n - 2) * 32000000,
+                        33000000 + (n - 2) * 33000000);
+        assert_int_equal(r.slot_wait_fs, 0);
+        assert_int_equal(r.software_fs, 0);
+        kb_sim_free(sim);
+    }
 }
 
 /* Names; an estimate of each algorithm that the call has; each PE once in the order of rings. */

@@ -885,6 +885,7 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
 break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
+break_it 'coll: blocks of far memories are made by a command' ${coll}_far.c 's/block_new\(c, n\);/tl_full_at(c->here, c->tl, c->dtype, KB_SHAPE(n), 0);/'
 break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
 break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
 break_it 'coll: all blocks of a tile are the first' ${coll}_tiles.c 's/first \*= blocks \? t->stride\[t->cut\] : 1;/first *= blocks ? 0 : 1;/'

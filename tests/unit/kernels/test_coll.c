@@ -319,9 +319,24 @@ static void one_way_planes_have_rings_of_one_way(void **state)
     any_topology_free(plane);
 }
 
+static uint64_t math_elements(struct plan p)
+{
+    kb_sim *sim = new_sim(p.on, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result r;
+
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    assert_int_equal(run_plan(&p, sim, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    kb_sim_free(sim);
+    return r.math_elements;
+}
+
 /*
  * Memories of 1 us, and one channel: a vector comes and goes as a whole, not in eight parts, each
- * of which would take 1 us. A message takes 4 ns and its bytes.
+ * of which would take 1 us. A message takes 4 ns and its bytes. Blocks begin with nothing that
+ * counts: what a PE adds is 7 of 8 parts, and the word of the barrier is an element.
  */
 static void vectors_of_far_memories_come_in_few_blocks(void **state)
 {
@@ -341,6 +356,11 @@ static void vectors_of_far_memories_come_in_few_blocks(void **state)
             if (count > 8)
                 assert_in_range(time_of(far, p), MS / 1000, (*what == 'r' ? 6 : 4) * MS / 1000);
         }
+    p.args.count = 2000;
+    p.what = 'g';
+    assert_int_equal(math_elements(p), 8);
+    p.what = 'r';
+    assert_int_equal(math_elements(p), 8 + 7 * 2000);
     any_topology_free(far);
 }
 

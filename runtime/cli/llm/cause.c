@@ -260,7 +260,8 @@ static struct run_heard *run_heard_new(const struct chip *c)
 {
     struct run_heard *run = memory_new(1, sizeof *run);
 
-    run->heard.from = (struct caller){.chip = c, .ways = memory_new(WAYS, sizeof(struct way_between))};
+    run->heard.from =
+        (struct caller){.chip = c, .ways = memory_new(WAYS, sizeof(struct way_between))};
     run->watch = (struct path_watch){add_step, &run->heard, add_command, run->ended_fs};
     return run;
 }
@@ -296,7 +297,7 @@ enum exit_code causes_alone(const struct cli *cli, const struct chip *c, const s
     enum exit_code code = run_alone(cli, c, g, s, &run->watch, known);
 
     if (!code && known->ranks > 0)
-        take_causes(run, g, &(struct llm_known){0}, cause);
+        take_causes(run, g, &(struct llm_known){0}, cause); /* of all */
     run_heard_free(run);
     return code;
 }
@@ -305,8 +306,11 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
                          const struct shape *s, const struct llm_known *known,
                          const char *cause[GRAPH_OPS_MAX])
 {
+    static const struct llm_known nothing;
     struct run_heard *run = run_heard_new(c);
-    enum exit_code code = run_watched(cli, c, g, s, known, &run->watch);
+    /* Without a barrier behind it, a leap would be of the first command of a collective. */
+    const struct llm_known *leaps = c->unit_pes > 1 ? known : &nothing;
+    enum exit_code code = run_watched(cli, c, g, s, leaps, &run->watch);
 
     if (!code)
         take_causes(run, g, known, cause);

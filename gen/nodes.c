@@ -38,7 +38,6 @@
 #include "check.h"
 #include "base/text.h"
 #include "machine/walk.h"
-#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

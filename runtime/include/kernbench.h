@@ -1362,7 +1362,7 @@ typedef struct kb_launch_result {
     const char *unreceived_file;
     int unreceived_line;
     double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
-    /* How long sends waited for a free slot, pieces of messages for a channel, kernels for
+    /* How long sends waited for a free slot, some piece of a message for a channel, kernels for
      * call_ns and step_ns of machine.software: sums over all PEs. */
     int64_t slot_wait_fs, channel_wait_fs, software_fs;
 } kb_launch_result;

@@ -32,6 +32,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "data/dtype.h"
 #include "machine/endpoint.h"
 #include "phase2/exec_parts.h"
 
@@ -201,7 +202,7 @@ static void look_ahead(struct gemm_memory *memory, const struct op *op, const st
 
         memory->ahead[i].at = at;
         memory->ahead[i].end =
-            at + dims_elements(&in[i].shape) * kb_dtype_bytes((kb_dtype)in[i].dtype);
+            at + dtype_size(in[i].dtype, dims_elements(&in[i].shape));
         if (in[i].view.v == op->in[i].view.v) /* packed already */
             memory->ahead[i].at = memory->ahead[i].end;
     }

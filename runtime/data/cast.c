@@ -205,7 +205,8 @@ static uint64_t saturate(double v, double low, double end, uint64_t smallest, ui
 
 static void floats_to_integers(kb_dtype to, void *dst, const double *wide, size_t n)
 {
-    int bits = to == KB_I4 ? 4 : 8 * (int)kb_dtype_bytes(to), value_bits = bits - dtype_is_signed(to);
+    int bits = to == KB_I4 ? 4 : 8 * (int)kb_dtype_bytes(to),
+        value_bits = bits - dtype_is_signed(to);
     double end = ldexp(1, value_bits), low = dtype_is_signed(to) ? -end : 0;
     uint64_t largest = UINT64_MAX >> (64 - value_bits);
     uint64_t smallest = dtype_is_signed(to) ? ~largest : 0;

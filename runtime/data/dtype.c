@@ -31,8 +31,7 @@ static const char *const names[N_DTYPES] = {
     [KB_F16] = "f16",   [KB_BF16] = "bf16",     [KB_F32] = "f32",       [KB_F64] = "f64",
     [KB_I8] = "i8",     [KB_I16] = "i16",       [KB_I32] = "i32",       [KB_I64] = "i64",
     [KB_U8] = "u8",     [KB_U16] = "u16",       [KB_U32] = "u32",       [KB_U64] = "u64",
-    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2",
-    [KB_I4] = "i4",
+    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2", [KB_I4] = "i4",
 };
 
 size_t kb_dtype_bytes(kb_dtype dtype)

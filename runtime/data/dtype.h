@@ -1,9 +1,9 @@
 /* dtype.h -- sizes of elements, inline: a call would cost more than the answer.
  *
- * Elements of i4 lie two in a byte, so one alone has no address, and kb_dtype_bytes() is 0. What moves
- * is a *cell*: the bytes of an element, or a byte with two of i4. The last extent of an i4 tensor is
- * even, so its rows are whole cells, and all that counts bytes, cuts, gathers or strides goes by
- * cells: [3, 8] of i4 moves as [3, 4] of bytes.
+ * Elements of i4 lie two in a byte, so one alone has no address, and kb_dtype_bytes() is 0. What
+ * moves is a *cell*: the bytes of an element, or a byte with two of i4. The last extent of an i4
+ * tensor is even, so its rows are whole cells, and all that counts bytes, cuts, gathers or strides
+ * goes by cells: [3, 8] of i4 moves as [3, 4] of bytes.
  */
 #ifndef DTYPE_H
 #define DTYPE_H

@@ -256,8 +256,8 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
 /*
  * Replaces `p` by part `i` of `n` of it. Cutting rounds down at both ends, so that parts never
  * overlap and leave no gap: 10 rows over 8 cubes are 1, 1, 1, 2, 1, 1, 1, 2 rows. Row-wise cuts
- * the first axis, column-wise the last one. The last one is cut at whole cells: 10 columns of i4 over
- * 2 are 4 and 6.
+ * the first axis, column-wise the last one. The last one is cut at whole cells: 10 columns of i4
+ * over 2 are 4 and 6.
  */
 static void part_cut(const struct kb_tensor *tensor, struct part *p, kb_placement_split split,
                      uint32_t i, uint32_t n)
@@ -280,7 +280,8 @@ struct part host_part_of(const struct kb_tensor *tensor, uint32_t pe)
     uint32_t cube = pe_cube(t, pe);
 
     part_cut(tensor, &p, tensor->placement.cubes, cube_rank(t, cube), cube_rank(t, sim_cubes(t)));
-    part_cut(tensor, &p, tensor->placement.pes, pe - cube_first_pe(t, cube), cube_pe_count(t, cube));
+    part_cut(tensor, &p, tensor->placement.pes, pe - cube_first_pe(t, cube),
+             cube_pe_count(t, cube));
     return p;
 }
 
@@ -385,10 +386,9 @@ static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *
             return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name,
                                   shape->dim[i]);
     if (shape->dim[shape->rank - 1] % dtype_of_cell(dtype))
-        return endpoint_error(why,
-                              "tensor '%.64s' has rows of %" PRId64
-                              " elements: the last extent of i4 is even",
-                              name, shape->dim[shape->rank - 1]);
+        return endpoint_error(
+            why, "tensor '%.64s' has rows of %" PRId64 " elements: the last extent of i4 is even",
+            name, shape->dim[shape->rank - 1]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
         return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
@@ -565,7 +565,8 @@ static bool find_element(const struct kb_tensor *tensor, uint32_t pe, uint64_t a
     from = host_address_in(tensor, pe);
     if (address < from || address - from >= host_part_bytes(tensor, &p))
         return false;
-    whole_index(&p, (address - from) / dtype_cell(tensor->dtype) * dtype_of_cell(tensor->dtype), index);
+    whole_index(&p, (address - from) / dtype_cell(tensor->dtype) * dtype_of_cell(tensor->dtype),
+                index);
     return true;
 }
 

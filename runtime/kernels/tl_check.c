@@ -202,7 +202,8 @@ static bool are_alike(kb_dtype a, kb_dtype b)
 
 bool fetch_converts(const struct call *call, kb_dtype to, kb_dtype from)
 {
-    return pe_kind(call->pe)->pe.convert && from != KB_I4 && are_alike(to, from) && dtype_holds(to, from);
+    return pe_kind(call->pe)->pe.convert && from != KB_I4 && are_alike(to, from) &&
+           dtype_holds(to, from);
 }
 
 /*

@@ -68,11 +68,11 @@ static bool is_batch(const struct call *call, const struct tl_tensor *a, const s
 }
 
 /*
- * Operand `i` of a product lies in lines of so many elements, and a composite takes a tile of it at a
- * time (`cut`): of i4 both are whole bytes.
+ * Operand `i` of a product lies in lines of so many elements, and a composite takes a tile of it at
+ * a time (`cut`): of i4 both are whole bytes.
  */
-static void check_lines(const struct call *call, const struct op *op, uint32_t i, const uint32_t *tile,
-                        bool cut)
+static void check_lines(const struct call *call, const struct op *op, uint32_t i,
+                        const uint32_t *tile, bool cut)
 {
     bool turned = i ? op->transpose_b != op->col_b : op->transpose_a != op->col_a;
     uint32_t line = turned == (i == 1) ? op->k : i ? op->n : op->m;

@@ -293,8 +293,8 @@ tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t
             (long long)(first + n - 1), axis, shape_text(&d).text);
     cell = (uint32_t)axis + 1 == d.rank ? dtype_of_cell(x->dtype) : 1;
     if (first % cell || n % cell)
-        BAD(&call, "%lld elements from %lld on along the last axis of i4: both are even", (long long)n,
-            (long long)first);
+        BAD(&call, "%lld elements from %lld on along the last axis of i4: both are even",
+            (long long)n, (long long)first);
     d.dim[axis] = (uint32_t)n;
     for (int i = 0; i < KB_RANK_MAX; i++)
         from[i] = i;
@@ -451,8 +451,7 @@ double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, int64_t i)
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
     if (tl->sim->race)
-        accesses_data(tl, call.name, here,
-                      tensor->address + dtype_size(tensor->dtype, (uint64_t)i),
+        accesses_data(tl, call.name, here, tensor->address + dtype_size(tensor->dtype, (uint64_t)i),
                       dtype_cell(tensor->dtype));
     return kb_element((kb_dtype)tensor->dtype, bytes, (uint64_t)i);
 }

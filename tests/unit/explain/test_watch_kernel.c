@@ -769,7 +769,7 @@ static enum judge_dtype wider_of(const struct judge_command *c)
 
 static void assert_name(const struct watched *w, const struct judge_command *c, const kb_command *x)
 {
-    static const char *const dtypes[] = {"i8", "i32", "f16", "f32", "f64"};
+    static const char *const dtypes[] = {"i4", "i8", "i32", "f16", "f32", "f64"};
     char want[32];
 
     switch (c->kind) {

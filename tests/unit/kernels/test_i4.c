@@ -98,9 +98,9 @@ static void fetches_a_slice(tl_ctx *tl, const kb_args *args)
     mark(tl, args, 1);
 }
 
-/* 1024 bytes twice, 512, 1024. A slice has 16 runs of 32 bytes, a cycle for 64 of 1024 elements, and
- * a result of 1024 bytes: FETCH 1, 16, STORE 2. With lines of 128
- * bytes, of which each has two runs, FETCH takes 2. */
+/* 1024 bytes twice, 512, 1024. A slice has 16 runs of 32 bytes, a cycle for 64 of 1024 elements,
+ * and a result of 1024 bytes: FETCH 1, 16, STORE 2. With lines of 128 bytes, of which each has two
+ * runs, FETCH takes 2. */
 static void tiles_and_slices_count_bytes(void **state)
 {
     (void)state;
@@ -216,10 +216,10 @@ static void converts(tl_ctx *tl, const kb_args *args)
     check(tl, args, &i, tl_value(tl, bytes, 1), 0x32);
     check(tl, args, &i, tl_value(tl, bytes, 4), 0x98);
     x = tl_reshape(tl, wide, KB_SHAPE(4, 10));
-    check(tl, args, &i, as_i8(tl, tl_slice(tl, x, 1, 4, 4), 5), -1);  /* [1][5]: 15 */
-    check(tl, args, &i, as_i8(tl, tl_slice(tl, x, 0, 3, 1), 2), 0);   /* [3][2]: 32 */
+    check(tl, args, &i, as_i8(tl, tl_slice(tl, x, 1, 4, 4), 5), -1); /* [1][5]: 15 */
+    check(tl, args, &i, as_i8(tl, tl_slice(tl, x, 0, 3, 1), 2), 0);  /* [3][2]: 32 */
     y = tl_permute(tl, tl_reshape(tl, wide, KB_SHAPE(2, 2, 10)), ((const int[]){1, 0, 2}));
-    check(tl, args, &i, as_i8(tl, y, 13), 7);                         /* [0][1][3]: 23 */
+    check(tl, args, &i, as_i8(tl, y, 13), 7);                                    /* [0][1][3]: 23 */
     check(tl, args, &i, as_i8(tl, tl_expand(tl, x, KB_SHAPE(2, 4, 10)), 79), 7); /* 39 */
     y = tl_load_strided(tl, SLICE(0) + (1 << 20) + 1, KB_I4, KB_SHAPE(2, 6), strides);
     check(tl, args, &i, as_i8(tl, y, 7), 7); /* byte 11, its high half: 23 */
@@ -332,8 +332,8 @@ WRONG(updated, tl_update(tl, x.x, 0, 0, x.x))
 WRONG(taken, tl_take(tl, x.x, tl_cast(tl, x.i8, KB_I32), 0))
 WRONG(asked, tl_value(tl, x.x, 0))
 WRONG(asked_all, tl_values(tl, x.x))
-WRONG(fused, tl_fused(tl, .in = {x.f}, .step = {{TL_NEG, TL_IN(0), .out = KB_I4}},
-                      .result = {&x.f}))
+WRONG(fused,
+      tl_fused(tl, .in = {x.f}, .step = {{TL_NEG, TL_IN(0), .out = KB_I4}}, .result = {&x.f}))
 WRONG(product, tl_dot(tl, x.x, x.x, .dtype_out = KB_I4))
 WRONG(stored, (tl_dot_acc(tl, x.acc, x.x, x.x), tl_acc_store(tl, x.acc, KB_I4)))
 WRONG(scaled, (tl_dot_acc(tl, x.acc, x.x, x.x), tl_acc_scale(tl, x.acc, x.x)))

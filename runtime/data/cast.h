@@ -8,7 +8,7 @@
  * those of 8 bits to their largest number;
  * floats to integers truncate and saturate, NaN becomes 0; integers wrap; to bool, all but 0 is
  * true. The arrays must be aligned to their elements and must not overlap; those of i4 are whole
- * bytes, but for a last half that is written as 0.
+ * bytes, and a last half that has no element is written as 0.
  */
 void cast_elements(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n);
 

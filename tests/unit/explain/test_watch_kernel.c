@@ -757,7 +757,7 @@ static void assert_shares(const struct watched *w, const kb_command *c)
 /* Of a product's operands: a float before an integer, then that of more bytes. */
 static enum judge_dtype wider_of(const struct judge_command *c)
 {
-    static const unsigned bytes[] = {1, 4, 2, 4, 8};
+    static const unsigned bytes[] = {0, 1, 4, 2, 4, 8};
     bool floats = c->in >= JUDGE_F16;
 
     if (!c->mixed)

@@ -73,7 +73,7 @@ break_it 'convert: without the key' runtime/kernels/tl_check.c 's/if \(!pe_kind\
 break_it 'convert: what is not exact is taken' runtime/kernels/tl_check.c 's/\(dtype_holds\(in, a\) && dtype_holds\(in, b\)\)/true/'
 break_it 'convert: computed in the type of the first' runtime/data/op.c 's/dtype \? dtype_wider\(dtype, \(kb_dtype\)op->in\[i\]\.dtype\)/dtype ? dtype/'
 break_it 'batch: the cycles of one product' runtime/pe/pe_gemm.c 's/cycles \*= op_batch\(op\);/;/'
-break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix \* kb/0 * matrix * kb/'
+break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix\)/0 * matrix)/'
 break_it 'batch: a part of one product' runtime/phase2/gemm.c 's/return n_parts\(&p\) \* op_batch\(op\);/return n_parts(\&p);/'
 break_it 'value: behind an update it is one' runtime/kernels/tl_value.c 's/c->op\.math = TL_GEMM;/;/'
 break_it 'pieces that touch: they are a tile' runtime/pe/pe_dma.c 's/return next < tile\.n \? tile : \(struct tile\)\{0\};/return tile;/'
@@ -955,6 +955,15 @@ break_it 'f8: ties go up' runtime/data/convert.c 's/part = \(int\)rintf\(/part =
 break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude >= f32_of_f8\(type, type->largest\)\)/if (isinf(magnitude))/'
 break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
 break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
+break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(npy->dtype == tensor->dtype \|\| is_bits_of\(.*\) \|\|$/    if (npy->dtype == tensor->dtype ||/'
+# -- integers of 4 bits ---------------------------------------------------------------------
+break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
+break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
+break_it 'i4: columns are cut inside a byte' runtime/data/host.c 's/ \? dtype_of_cell\(tensor->dtype\) : 1;/ ? 1 : 1;/'
+break_it 'i4: a file of its bytes is refused' runtime/data/host_fill.c 's/return tensor->dtype == KB_I4 && npy/return tensor->dtype == KB_I8 \&\& npy/'
+break_it 'i4: an odd extent is taken' runtime/kernels/tl_check.c 's/^    if \(dtype == KB_I4 && \(d->rank/    if (dtype == KB_DEFAULT \&\& (d->rank/'
+break_it 'i4: a tile begins inside a byte' runtime/kernels/tl_product.c 's/if \(cut && part < line && part % 2\)/if (cut \&\& part > line \&\& part % 2)/'
+break_it 'i4: a slice begins where as many bytes do' runtime/kernels/tl_tensor.c 's,view->cut_offset = \(uint64_t\)\(first / cell \*,view->cut_offset = (uint64_t)(first *,'
 
 # -- lines of kernels -----------------------------------------------------------------------
 break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'
@@ -1190,6 +1199,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;

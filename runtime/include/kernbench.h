@@ -1181,9 +1181,12 @@ typedef enum kb_dtype {
     KB_BOOL,
     KB_F8E4M3, /* of OCP: no infinity, at most 448 */
     KB_F8E5M2, /* at most 57344; what is larger, infinities too, becomes that */
+    KB_I4,     /* two in a byte, element 0 in its low half; last extents are even */
 } kb_dtype;
 
-size_t kb_dtype_bytes(kb_dtype dtype);     /* 0: no such type */
+size_t kb_dtype_bytes(kb_dtype dtype); /* 0: no such type, or KB_I4 */
+/* The bytes of `n` elements; of KB_I4 `n` is even. 0: no such type. */
+uint64_t kb_dtype_size(kb_dtype dtype, uint64_t n);
 const char *kb_dtype_name(kb_dtype dtype); /* "f16" */
 kb_dtype kb_dtype_parse(const char *name); /* KB_DEFAULT: no such type */
 

@@ -8,6 +8,7 @@
  */
 #include "channels.h"
 #include "check.h"
+#include "pairs.h"
 #include "shares.h"
 #include "machine/vcs.h"
 
@@ -94,17 +95,6 @@ static void keep_shares(struct routes *r, const struct share_plan *plan)
 
 /* -- nets ----------------------------------------------------------------------------------- */
 
-static uint32_t links_between(const struct kb_topology *t, uint32_t from, uint32_t to)
-{
-    uint32_t n = 0;
-
-    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
-        return 0;
-    for (; from != to; n++)
-        from = walk_neighbour(t, from, mesh_exit(t, 0, false, from, to));
-    return n;
-}
-
 static bool is_end(const struct routes *r, uint32_t cube)
 {
     return mesh_has_cube(&r->topo, cube) && !is_switch(r->found->kinds[cube_kind(&r->topo, cube)]);
@@ -123,15 +113,15 @@ static uint32_t longest_route(const struct routes *r)
             continue;
         for (uint32_t from = first; from < first + t->cubes; from++) {
             uint32_t there =
-                is_end(r, from) && kind_at(t, from)->pes ? links_between(t, from, to) : 0;
-            uint32_t back = there && t->plane_rows[0].one_way ? links_between(t, to, from) : 0;
+                is_end(r, from) && kind_at(t, from)->pes ? pairs_links(t, from, to) : 0;
+            uint32_t back = there && t->plane_rows[0].one_way ? pairs_links(t, to, from) : 0;
 
             most = most > there ? most : there;
             most = most > back ? most : back;
         }
         for (uint32_t way = 0; way < 2; way++) {
             uint32_t shore = mesh_shore(t, 0, 0, to, way);
-            uint32_t n = links_between(t, way ? to : shore, way ? shore : to);
+            uint32_t n = pairs_links(t, way ? to : shore, way ? shore : to);
 
             if (way && kind_at(t, to)->pes)
                 ashore = ashore > n ? ashore : n;
@@ -162,8 +152,8 @@ static bool make_net_channels(struct routes *r)
 
         if (plan.routes == ROUTES_DATELINES && !has_rings(t))
             continue;
-        if (plan.routes == ROUTES_HOPS && t->sips > 1)
-            continue; /* the links of a way would count in two SIPs */
+        if (plan.routes == ROUTES_HOPS && wraps_sips(t))
+            continue; /* a ring of SIPs has halves, and no hop classes */
         t->routes_by = (uint8_t)plan.routes;
         t->hop_classes = plan.routes == ROUTES_HOPS ? longest_route(r) + t->hops_inside : 0;
         parts = shares_parts(r, &plan);

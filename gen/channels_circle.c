@@ -381,7 +381,9 @@ static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t pl
 {
     const struct kb_topology *t = &w->r->topo;
     bool several = t->paths > 1 && from != to && cost_same_sip(t, from, to);
-    const struct path_row *ways = several ? paths_between(t, from, to) : NULL;
+    bool back = w->answers && t->plane_rows[plane].one_way;
+    const struct path_row *ways =
+        several ? paths_between(t, back ? to : from, back ? from : to) : NULL;
 
     add_course(w, from, to, plane);
     for (uint32_t way = 1; ways && way < ways->n; way++)
@@ -417,7 +419,7 @@ static void add_from_sip(struct waits *w, const struct pairs *p, uint32_t sip, u
     arena_pause(w->r->arena);
     pairs_from(p, sip, to, &first, &end);
     for (uint32_t from = first; from < end; from++)
-        if (pairs_has_cube(p, from) && kind_at(t, from)->pes)
+        if (pairs_has_cube(p, from) && kind_at(t, from)->pes && pairs_has(p, from, to))
             add_between(w, from, to, plane);
 }
 
@@ -434,7 +436,7 @@ static void add_plane(struct waits *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
     bool back = w->answers && t->plane_rows[plane].one_way;
-    struct pairs pairs = pairs_make(w->r, plane, back);
+    struct pairs pairs = pairs_make(w->r, plane, back, w->plan->routes == ROUTES_HOPS);
 
     for (uint32_t to = 0; to < sim_cubes(t); to++) {
         if (!pairs_has_cube(&pairs, to) || is_switch_cube(w, to))

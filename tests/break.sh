@@ -63,7 +63,9 @@ break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c '
 break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
-break_it 'nets of several SIPs: hop classes begin again in each' gen/channels.c 's/if \(plan\.routes == ROUTES_HOPS && t->sips > 1\)/if (0)/'
+break_it 'nets of several SIPs: no hop class between them' gen/shares.c 's/by_links \? t->n_segments : t->seg_cross/t->seg_cross/'
+break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/inland \+= t->sips > 1 \? ashore : 0;/;/'
+break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/there && t->plane_rows\[0\]\.one_way/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -1173,7 +1175,7 @@ choose_tests() {
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
-    'nets of several SIPs: '*) tests=(random_routers) scripts=() && return ;;
+    'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
     'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;

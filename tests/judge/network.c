@@ -107,9 +107,9 @@ static void add_pair(const struct judge_topo *t, struct passes *all, const struc
                      const struct judge_end *dst)
 {
     bool host = src->kind == JUDGE_HOST;
+    bool first = host || (src->sip != dst->sip && !judge_has_rails(t));
+    uint32_t courses = !t->net ? t->planes : first ? 1 : judge_net_ways(t);
     struct judge_route r = {0};
-
-    uint32_t courses = !t->net ? t->planes : host ? 1 : judge_net_ways(t);
 
     for (uint32_t plane = 0; plane < courses; plane++) {
         if (judge_route_on(t, plane, host ? JUDGE_H2D : JUDGE_WRITE, src, dst, &r))

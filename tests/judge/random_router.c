@@ -298,7 +298,7 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n", out);
     judge_print_net(out, rng, p.w);
-    judge_print_paths(out, rng, sips == 1);
+    judge_print_paths(out, rng);
     print_cube(out, rng, &p);
     judge_print_kinds(out, rng, p.w);
 }

@@ -514,6 +514,10 @@ bool judge_request_on(const struct judge_topo *t, uint32_t course, enum judge_op
                       const struct judge_end *src, const struct judge_end *dst,
                       struct judge_route *r)
 {
+    bool one_way = t->net && t->plane[0].one_way;
+
+    if (t->is_router && one_way && op == JUDGE_READ)
+        course = 0; /* of several ways the first */
     if (t->is_router)
         op = op == JUDGE_D2H || op == JUDGE_H2D ? JUDGE_H2D : JUDGE_WRITE;
     return judge_route_on(t, course, op, src, dst, r);

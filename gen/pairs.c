@@ -19,6 +19,8 @@
  * for each side by which its SIP is left, to every cube one for each side, and between any two SIPs
  * one: n + m of them, not n * m. With hop classes the last part also depends on how many links the
  * first has: then a route to every cube is walked for each such number.
+ *
+ * Over rails routes pass cubes of any SIP, so all pairs are walked.
  */
 #include "pairs.h"
 #include "sips.h"
@@ -38,8 +40,8 @@ uint32_t pairs_links(const struct kb_topology *t, uint32_t from, uint32_t to)
 
     if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
         return 0;
-    for (; from != to; n++)
-        from = walk_neighbour(t, from, mesh_exit(t, 0, false, from, to));
+    for (uint32_t at = from; at != to; n++)
+        at = walk_neighbour(t, at, mesh_step(t, 0, false, at, from, to));
     return n;
 }
 
@@ -172,9 +174,11 @@ struct pairs pairs_make(struct routes *r, uint32_t plane, bool back, bool by_lin
                       .first_to = nowhere(r->arena, (size_t)t->sips * N_SIDES),
                       .first_from = nowhere(r->arena, (size_t)t->sips * N_SIDES)};
 
-    if (by_links && t->sips > 1)
+    if (by_links && t->sips > 1 && !t->rails)
         p.counts = arena_alloc(r->arena, sim_cubes(t));
-    show_sips(&p, r, p.counts && t->fabric_shape == FABRIC_GRID);
+    show_sips(&p, r, t->rails || (p.counts && t->fabric_shape == FABRIC_GRID));
+    if (t->rails)
+        return p;
     find_first(&p);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
         find_travellers(&p, sip, plane, back);
@@ -201,7 +205,7 @@ void pairs_from(const struct pairs *p, uint32_t sip, uint32_t to, uint32_t *firs
 
     *first = sip * p->t->cubes;
     *end = *first + p->t->cubes;
-    if (sip == goal || p->counts || (arrives && is_first_to(p, sip, goal)))
+    if (sip == goal || p->counts || p->t->rails || (arrives && is_first_to(p, sip, goal)))
         return;
     *end = *first;
     if (p->leaver[sip] == NO_WHERE || (!arrives && !is_first_from(p, sip, goal)))

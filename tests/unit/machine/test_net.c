@@ -397,6 +397,20 @@ static void requests_take_the_first_way(void **state)
           {KB_READ, "c0.pe0", "c3.slice0", 127050000}, {KB_WRITE, "c0.pe0", "c3.slice0", 52165000});
 }
 
+#define RAILS                                                                                      \
+    HEAD "contention: {links: router, vcs: [1, 1], buffer_bytes: 0}\nsips: 3\n"                    \
+         "links: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}\ncube: {pes: 1}\n"                         \
+         "fabric: {shape: net, switches: 2, net: [{each: ['s*.c0', 'sw*'], link: nvl}]}\n"         \
+         "sip: {cubes: 2, paths: 2, net: [{list: [c0-c1]}]}\n"
+
+/* Two rails of 5 ns, a switch of 5, eight ports, and 64 ns of drain; data of a read come back. */
+static void rails_behind_routers(void **state)
+{
+    (void)state;
+    CHECK(RAILS, {KB_WRITE, "c1.pe0", "s1.c1.slice0", 89205000});
+    CHECK(RAILS, {KB_READ, "s2.c1.pe0", "s1.c0.slice0", 110370000});
+}
+
 /* -- present machines ----------------------------------------------------------------------- */
 
 enum { MACHINES = 60, ROWS = 40 };
@@ -580,6 +594,7 @@ int main(void)
         cmocka_unit_test(ways_by_hash),
         cmocka_unit_test(ways_share_no_link),
         cmocka_unit_test(requests_take_the_first_way),
+        cmocka_unit_test(rails_behind_routers),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),

@@ -63,7 +63,15 @@ break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c '
 break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
-break_it 'nets of several SIPs: hop classes begin again in each' gen/channels.c 's/if \(plan\.routes == ROUTES_HOPS && t->sips > 1\)/if (0)/'
+break_it 'warm caches: streams of traffic begin again' runtime/engine/traffic.c 's/^    draw_target\(tr, source\);$/    draw_target(tr, source), tr->sources[source].n = 0;/'
+break_it 'warm caches: traffic takes nothing over' runtime/sim/traffic_warm.c 's/^        caches_warm\(s, w\.sim\);/        ;/'
+break_it 'warm caches: all traffic lies at 0' runtime/engine/traffic.c 's/!s->splits && split_asks_where\(s\)/!s->splits \&\& s->banks/'
+break_it 'warm caches: fixed times of traffic go on' runtime/engine/traffic.c 's/\(double\)i \/ n - 1/(double)i \/ n/'
+break_it 'nets of several SIPs: no hop class between them' gen/shares.c 's/by_links \? t->n_segments : t->seg_cross/t->seg_cross/'
+break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/stops.c 's/uint32_t first = t->rails \? 0 : to - to % t->cubes, io/uint32_t first = to - to % t->cubes, io/' gen/stops.c 's/uint32_t end = t->rails \? sip_cubes\(t\) : first/uint32_t end = first/'
+break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
+break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
+break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/there && t->plane_rows\[0\]\.one_way/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -1189,7 +1197,7 @@ choose_tests() {
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
-    'nets of several SIPs: '*) tests=(random_routers) scripts=() && return ;;
+    'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
     'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;

@@ -1107,6 +1107,7 @@ typedef struct kb_traffic {
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
     double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
     uint32_t copies; /* of KB_MULTICAST: 1 to N - 1, and to KB_TARGETS_MAX; `op` is KB_WRITE */
+    uint64_t warm;   /* the first so many, by id, only fill caches, one by one before time 0 */
 } kb_traffic;
 
 /*

@@ -419,7 +419,7 @@ struct op ipcq_record(const struct work *work)
 {
     const struct token *token = work->token;
     struct op op = token->command->op;
-    uint64_t elem = dtype_bytes(op.in[0].dtype);
+    uint64_t cell = dtype_cell(op.in[0].dtype), n = token->fetch_bytes / cell;
 
     op.id = work->id;
     op.ipcq = true;
@@ -427,7 +427,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].address += ipcq_piece_offset(token->command, token->number);
         op.in[0].view.offset += ipcq_piece_offset(token->command, token->number);
         op.in[0].shape.rank = 1;
-        op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
+        op.in[0].shape.dim[0] = (uint32_t)(n * dtype_of_cell(op.in[0].dtype));
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
     op.out.space = (uint8_t)token->queue->space;

@@ -798,7 +798,7 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
-break_it 'llm: a leap takes as long as the layer before, whatever it took' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: a leap takes as long as the layer before, whatever it took' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
 break_it 'llm: what was interrupted is silent' runtime/cli/cmd_llm.c 's/if \(code && code != EXIT_INTERRUPTED\)/if (code)/'

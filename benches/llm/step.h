@@ -25,6 +25,7 @@ enum llm_kind {
     LLM_COMBINE,  /* the sum of a token's experts, by its shares */
     LLM_Q_ROPE,   /* turns the last columns of each head of q */
     LLM_LATENT,   /* turns those of the key, and stores it with the latent */
+    LLM_SEND,     /* x + z to the ranks of the next stage */
 };
 
 /*
@@ -82,7 +83,7 @@ struct llm_step {
     int64_t layers;        /* how often the operations of a layer are done */
     uint32_t tp, pes;      /* ranks, and PEs of each */
     uint32_t p, q;         /* p * q == pes */
-    const uint32_t *pe_of; /* tp * pes numbers: PE `index` of rank `r` is pe_of[r * pes + index] */
+    const uint32_t *pe_of; /* tp * pes numbers, twice as many with LLM_SEND: PE `index` of rank `r` is pe_of[r * pes + index] */
     const kb_tensor *room; /* the bytes of each PE */
     uint64_t kv_at, kv_bytes; /* keys and values of layer 0, and bytes of a layer, in a PE */
     uint64_t scratch;         /* for partial sums of rows */
@@ -92,6 +93,7 @@ struct llm_step {
     int64_t tcm_bytes;
     int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
     int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
+    int64_t *got_fs;  /* written: [rank, index]: when the next stage had what LLM_SEND sends it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
     struct llm_limit limit;
@@ -121,7 +123,11 @@ uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);
 /* The largest part of a matrix in a PE, in bytes. */
 uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q);
 
-/* The kernel; its `user` is a struct llm_step. All PEs of all ranks run it. */
+/* The operation that sends to the next stage; NULL: there is none. */
+const struct llm_op *llm_sending(const struct llm_step *s);
+
+/* The kernel; its `user` is a struct llm_step. All PEs of all ranks run it, and those that what is
+ * sent goes to. */
 void llm_kernel(tl_ctx *tl, const kb_args *args);
 
 #endif

@@ -33,30 +33,46 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
         graph_of_model(&l->model, s, g);
 }
 
-/* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
-static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct graph *g)
+static void place(const struct llm *l, const struct shape *s, struct graph *g)
 {
     uint32_t p, q;
 
-    make_graph(l, s, g);
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
-    return g->room * l->chip.unit_pes;
+}
+
+/* Bytes that a unit's slices must have, of the stage that needs most. */
+static uint64_t graph_bytes(const struct llm *l, const struct shape *s, const struct graph *whole)
+{
+    struct stage stage;
+    uint64_t most = 0;
+
+    for (int64_t i = 0; i < count_of(s->pp); i++) {
+        stage_of(whole, count_of(s->pp), i, &stage);
+        place(l, s, &stage.graph);
+        most = stage.graph.room > most ? stage.graph.room : most;
+    }
+    return most * l->chip.unit_pes;
+}
+
+/* The same for so many requests of `kv` tokens. */
+static uint64_t unit_bytes(const struct llm *l, const struct shape *s)
+{
+    struct graph g;
+
+    make_graph(l, s, &g);
+    return graph_bytes(l, s, &g);
 }
 
 /* How often a graph's layer may be repeated; 0: not even once. */
 static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
 {
-    struct graph g;
-    int64_t low = 0, high = l->given->graph.layers;
-    uint32_t p, q;
+    struct graph g = l->given->graph;
+    int64_t low = 0, high = g.layers;
 
-    grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
-        g = l->given->graph;
         g.layers = (low + high) / 2;
-        graph_place(&g, s, p, q);
-        if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)
+        if (graph_bytes(l, s, &g) <= l->chip.unit_bytes)
             low = g.layers;
         else
             high = g.layers;
@@ -83,13 +99,12 @@ static enum exit_code refuse_whole(const struct llm *l, const struct shape *s, u
 /* By how much, and what would fit. */
 static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t bytes)
 {
-    struct graph g;
     struct shape less = *s;
     int64_t low = 0, high = l->given ? 1 : s->batch;
 
     while (high - low > 1) {
         less.batch = (low + high) / 2;
-        if (unit_bytes(l, &less, &g) <= l->chip.unit_bytes)
+        if (unit_bytes(l, &less) <= l->chip.unit_bytes)
             low = less.batch;
         else
             high = less.batch;
@@ -99,8 +114,8 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
         return refuse_whole(l, s, bytes);
     return cmd_say(l->cli, EXIT_USAGE,
                    "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
-                   l->rows.model, (long long)s->batch, (double)bytes / 1e9,
-                   (double)l->chip.unit_bytes / 1e9, (long long)low);
+                   l->rows.model, (long long)(s->batch * count_of(s->micro)), (double)bytes / 1e9,
+                   (double)l->chip.unit_bytes / 1e9, (long long)(low * count_of(s->micro)));
 }
 
 /* `s` with tokens of a piece. */
@@ -115,8 +130,7 @@ static struct shape shape_of(const struct shape *s, const struct piece *p)
 
 static enum exit_code check_size(struct llm *l, const struct shape *s)
 {
-    struct graph g;
-    uint64_t bytes = unit_bytes(l, s, &g);
+    uint64_t bytes = unit_bytes(l, s);
 
     return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
 }
@@ -135,30 +149,27 @@ static enum exit_code check_grid(const struct llm *l, const struct shape *s)
                    l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
 }
 
-/* Which experts the tokens go to, if there are any. */
-static enum exit_code route(struct llm *l, const struct shape *s, struct graph *g)
+/* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
+static enum exit_code route(struct llm *l, const struct shape *s, int64_t layers,
+                            const struct llm_routing **routing)
 {
-    const struct llm_routing *routing = NULL;
     const struct model *m = &l->model;
 
+    *routing = NULL;
     if (l->given && l->given->rows)
-        routing = routes_of_rows(&l->routes,
+        *routing = routes_of_rows(&l->routes,
                                  &(struct route_extents){.tokens = l->given->tokens,
                                                          .experts = l->given->experts,
                                                          .chosen = l->given->chosen},
                                  l->given->rows);
-    if (routing)
-        graph_route(g, routing);
     if (l->given || m->experts == 0)
         return EXIT_OK;
-    enum exit_code code = routes_of(l->cli, &l->routes,
-                                    &(struct route_extents){.tokens = s->batch * s->q,
-                                                            .experts = m->experts,
-                                                            .chosen = m->chosen,
-                                                            .layers = g->layers},
-                                    &routing);
-    graph_route(g, routing);
-    return code;
+    return routes_of(l->cli, &l->routes,
+                     &(struct route_extents){.tokens = s->batch * s->q,
+                                             .experts = m->experts,
+                                             .chosen = m->chosen,
+                                             .layers = layers},
+                     routing);
 }
 
 /* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
@@ -174,33 +185,88 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
+/* An iteration that is simulated, stage by stage. */
+struct whole {
+    struct graph graph; /* its operations are those of the stage that first has them */
+    struct found found[GRAPH_OPS_MAX];
+    const char *cause[GRAPH_OPS_MAX];
+    struct pipeline pipeline;
+};
+
+/* What is known of operations that no stage before had. */
+static enum exit_code learn(struct llm *l, const struct shape *s, const struct stage *stage,
+                            const struct found *found, struct whole *out)
+{
+    const char *cause[GRAPH_OPS_MAX] = {NULL};
+    enum exit_code code = EXIT_OK;
+    bool is_new = false;
+
+    for (size_t i = 0; i < stage->graph.n; i++)
+        is_new = is_new || out->pipeline.all.op[stage->from[i]].count == 0;
+    if (is_new)
+        code = causes_of(l->cli, &l->chip, &stage->graph, s, cause);
+    for (size_t i = 0; i < stage->graph.n && !code; i++) {
+        size_t k = stage->from[i];
+
+        if (out->pipeline.all.op[k].count > 0)
+            continue;
+        out->graph.op[k] = stage->graph.op[i];
+        out->found[k] = found[i];
+        out->cause[k] = cause[i];
+    }
+    return code;
+}
+
+static enum exit_code run_stage(struct llm *l, const struct shape *s, struct stage *stage,
+                                struct whole *out)
+{
+    struct found found[GRAPH_OPS_MAX] = {{0}};
+    struct shape at = *s;
+    struct iteration took;
+
+    at.stage = stage->number;
+    place(l, s, &stage->graph);
+    enum exit_code code = search_tiles(l->cli, &l->chip, &stage->graph, s,
+                                       tries_of(&l->cli->opts), &l->known, found);
+    if (!code)
+        code = run_graph(l->cli, &l->chip, &stage->graph, &at, &took);
+    if (!code)
+        code = learn(l, &at, stage, found, out);
+    if (!code)
+        pipeline_add(&out->pipeline, stage, &took);
+    return code;
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
-    struct graph g;
-    struct found found[GRAPH_OPS_MAX] = {{0}};
-    const char *cause[GRAPH_OPS_MAX] = {NULL};
-    struct iteration it;
+    struct whole *w = memory_new(1, sizeof *w);
+    const struct llm_routing *routing;
+    struct stage stage;
 
     enum exit_code code = check_grid(l, s);
-    if (code)
-        return code;
-    unit_bytes(l, s, &g);
-    l->told.operations = operations_of(l, &g);
+    make_graph(l, s, &w->graph);
+    const struct graph given = w->graph;
+    l->told.operations = operations_of(l, &given);
     l->told.done = 0;
-    code = route(l, s, &g);
+    pipeline_begin(&w->pipeline, s);
     if (!code)
-        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
-    if (!code)
-        code = run_graph(l->cli, &l->chip, &g, s, &it);
-    if (!code)
-        code = causes_of(l->cli, &l->chip, &g, s, cause);
-    if (code)
-        return code;
-    llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
-    l->told.complete++;
-    *fs = it.fs;
-    return EXIT_OK;
+        code = route(l, s, given.layers, &routing);
+    for (int64_t i = 0; i < w->pipeline.stages && !code; i++) {
+        stage_of(&given, w->pipeline.stages, i, &stage);
+        stage_route(&stage, &given, routing);
+        code = run_stage(l, s, &stage, w);
+    }
+    if (!code) {
+        pipeline_end(&w->pipeline, strcmp(phase, "decode") == 0);
+        llm_rows_add(&l->rows,
+                     &(struct simulated){&w->graph, s, &w->pipeline, w->found, w->cause, phase});
+        l->told.complete++;
+        *fs = w->pipeline.all.fs;
+    }
+    pipeline_free(&w->pipeline);
+    free(w);
+    return code;
 }
 
 /* What is asked of each batch; 0: not this. */
@@ -350,8 +416,9 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     for (size_t i = 0; i < l->tps.n * l->batches.n && (!code || l->too_large); i++) {
         l->too_large = false;
         s.tp = (int64_t)l->tps.value[i / l->batches.n];
-        s.batch = (int64_t)l->batches.value[i % l->batches.n];
-        code = batch(l, &s);
+        code = llm_split(l, (int64_t)l->batches.value[i % l->batches.n], &s);
+        if (!code)
+            code = batch(l, &s);
     }
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
@@ -383,9 +450,11 @@ static enum exit_code write_graph(struct llm *l)
                        "--graph: layers are not alike with --routing %s, and a graph repeats one",
                        o->routing);
     make_graph(l, &s, &g);
-    enum exit_code code = route(l, &s, &g);
+    const struct llm_routing *routing;
+    enum exit_code code = route(l, &s, g.layers, &routing);
     if (code)
         return code;
+    graph_route(&g, routing);
     return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 

@@ -2,6 +2,7 @@
 #ifndef LLM_ROWS_H
 #define LLM_ROWS_H
 #include "cli/llm/search.h"
+#include "cli/llm/stage.h"
 
 struct llm_rows {
     const char *model;       /* borrowed */
@@ -13,11 +14,12 @@ struct llm_rows {
     size_t n_totals, totals_room;
 };
 
-/* An iteration: a row for each operation, then the layer, the head and the total. */
+/* An iteration: a row for each operation, then the layer, the head, each of several stages and what
+ * they wait, and the total. */
 struct simulated {
     const struct graph *graph;
     const struct shape *shape;
-    const struct iteration *took;
+    const struct pipeline *took;
     const struct found *found;
     const char *const *cause;
     const char *phase;

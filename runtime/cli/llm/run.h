@@ -25,7 +25,8 @@ size_t run_operations(const struct graph *g);
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 
 /*
- * Runs all operations on `tp` ranks, layer by layer. `g` has its places, tiles are set.
+ * Runs all operations on `tp` ranks, those of a stage, layer by layer. `g` has its places, tiles
+ * are set.
  *
  * returns  EXIT_OK, or after a message EXIT_USAGE (memory), EXIT_KERNEL, ...
  */

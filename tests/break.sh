@@ -793,7 +793,7 @@ break_it 'a bound counts weights twice' runtime/cli/llm/search.c 's/p == 1 \? n\
 break_it 'all PEs of a unit send to the first' benches/llm/attention.c 's/pe_of\[-apart\]/pe_of[-member]/'
 break_it 'a bound issues each command twice' runtime/cli/llm/search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'an estimate forgets the ways of loads' runtime/cli/llm/search.c 's/n\.loads \/ 2 \* \(x->ns \+ w->ns\) \+ //'
-break_it 'tokens per second are those of one request' runtime/cli/llm/llm_rows.c 's/\(double\)s->batch \* 1e15/1e15/'
+break_it 'tokens per second are those of one request' runtime/cli/llm/llm_rows.c 's/\(double\)\(s->batch \* count_of\(s->micro\) \* count_of\(s->dp\)\)/1.0/'
 break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_more = p\.kv < a->prompt/with.has_more = false/'
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
@@ -826,6 +826,18 @@ break_it 'llm: experts: all layers are taken for alike' runtime/cli/llm/run.c 's
 break_it 'llm: experts: a token draws one twice' runtime/cli/llm/routing.c 's/while \(has\(expert \+ t \* x->chosen, i, e\)\)/while (0)/'
 break_it 'llm: experts: active parameters are those of all' runtime/cli/llm/model.c 's/\(m->experts - m->chosen\) \* expert_parameters/0 * expert_parameters/'
 break_it 'llm: experts: a graph gathers from rows of experts' runtime/cli/llm/graph_nodes.c 's/!from \|\| from->each == 0/true/'
+break_it 'llm: stages: a send gives up what is added to the residual' benches/llm/step.c 's/    by_rows\(me, op, 3, add_rows\);\n    llm_in_order/    llm_in_order/'
+break_it 'llm: stages: a send has ended when it has left' runtime/cli/llm/run.c 's/op->kind == LLM_SEND && pe < /0 \&\& pe < /'
+break_it 'llm: stages: all run on the ranks of the first' runtime/cli/llm/run.c 's/\(s->stage \* s->tp\)/(0 * s->tp)/'
+break_it 'llm: stages: the last has what is left over' runtime/cli/llm/stage.c 's/stage < layers % stages/stages - stage <= layers % stages/'
+break_it 'llm: stages: each has the head' runtime/cli/llm/stage.c 's/stage == 0 : stage == stages - 1/stage == 0 : true/'
+break_it 'llm: stages: experts are those of the first layers' runtime/cli/llm/stage.c 's/first > 0\)/first < 0)/'
+break_it 'llm: stages: a token is through when its stages are' runtime/cli/llm/pipeline.c 's/times \* p->slowest_fs : /p->sum_fs : /'
+break_it 'llm: stages: a prompt has one part' runtime/cli/llm/pipeline.c 's/\(p->micro - 1\) \* p->slowest_fs/0 * p->slowest_fs/'
+break_it 'llm: stages: operations are counted for one part' runtime/cli/llm/pipeline.c 's/p->micro \* took->op\[i\]\.count/took->op[i].count/'
+break_it 'llm: stages: keys and values are those of one part' runtime/cli/llm/graph.c 's/kv_layers \* \(uint64_t\)count_of\(s->micro\)/kv_layers/'
+break_it 'llm: stages: a part of a batch may be a fraction' runtime/cli/llm/llm_asked.c 's/if \(requests % micro\)/if (0)/'
+break_it 'llm: a graph is told of options that were not given' runtime/cli/cmd_llm.c 's/if \(options\[i\]\.is_there\)/if (options[i].is_there || o->ep)/'
 break_it 'llm: latents: a score is without what is turned' benches/llm/latent.c 's/\(head \+ 1\) \* wide - turned/head * wide/'
 break_it 'llm: latents: all heads have the matrix of the first' benches/llm/gemm.c 's/int64_t before = rows->col \*/int64_t before = 0 */'
 break_it 'llm: latents: a head reads the columns of the first' benches/llm/gemm.c 's/\.k = head \* \(op->x\.cols \/ op->heads\)/.k = 0/'
@@ -1219,7 +1231,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_stages llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -7,7 +7,6 @@
  * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
-#include "cli/llm/cause.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
@@ -158,10 +157,10 @@ static enum exit_code route(struct llm *l, const struct shape *s, int64_t layers
     *routing = NULL;
     if (l->given && l->given->rows)
         *routing = routes_of_rows(&l->routes,
-                                 &(struct route_extents){.tokens = l->given->tokens,
-                                                         .experts = l->given->experts,
-                                                         .chosen = l->given->chosen},
-                                 l->given->rows);
+                                  &(struct route_extents){.tokens = l->given->tokens,
+                                                          .experts = l->given->experts,
+                                                          .chosen = l->given->chosen},
+                                  l->given->rows);
     if (l->given || m->experts == 0)
         return EXIT_OK;
     return routes_of(l->cli, &l->routes,
@@ -185,87 +184,31 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
-/* An iteration that is simulated, stage by stage. */
-struct whole {
-    struct graph graph; /* its operations are those of the stage that first has them */
-    struct found found[GRAPH_OPS_MAX];
-    const char *cause[GRAPH_OPS_MAX];
-    struct pipeline pipeline;
-};
-
-/* What is known of operations that no stage before had. */
-static enum exit_code learn(struct llm *l, const struct shape *s, const struct stage *stage,
-                            const struct found *found, struct whole *out)
-{
-    const char *cause[GRAPH_OPS_MAX] = {NULL};
-    enum exit_code code = EXIT_OK;
-    bool is_new = false;
-
-    for (size_t i = 0; i < stage->graph.n; i++)
-        is_new = is_new || out->pipeline.all.op[stage->from[i]].count == 0;
-    if (is_new)
-        code = causes_of(l->cli, &l->chip, &stage->graph, s, cause);
-    for (size_t i = 0; i < stage->graph.n && !code; i++) {
-        size_t k = stage->from[i];
-
-        if (out->pipeline.all.op[k].count > 0)
-            continue;
-        out->graph.op[k] = stage->graph.op[i];
-        out->found[k] = found[i];
-        out->cause[k] = cause[i];
-    }
-    return code;
-}
-
-static enum exit_code run_stage(struct llm *l, const struct shape *s, struct stage *stage,
-                                struct whole *out)
-{
-    struct found found[GRAPH_OPS_MAX] = {{0}};
-    struct shape at = *s;
-    struct iteration took;
-
-    at.stage = stage->number;
-    place(l, s, &stage->graph);
-    enum exit_code code = search_tiles(l->cli, &l->chip, &stage->graph, s,
-                                       tries_of(&l->cli->opts), &l->known, found);
-    if (!code)
-        code = run_graph(l->cli, &l->chip, &stage->graph, &at, &took);
-    if (!code)
-        code = learn(l, &at, stage, found, out);
-    if (!code)
-        pipeline_add(&out->pipeline, stage, &took);
-    return code;
-}
-
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
-    struct whole *w = memory_new(1, sizeof *w);
+    struct pipeline *p = memory_new(1, sizeof *p);
+    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts)};
     const struct llm_routing *routing;
-    struct stage stage;
+    struct graph g;
 
     enum exit_code code = check_grid(l, s);
-    make_graph(l, s, &w->graph);
-    const struct graph given = w->graph;
-    l->told.operations = operations_of(l, &given);
+    make_graph(l, s, &g);
+    l->told.operations = operations_of(l, &g);
     l->told.done = 0;
-    pipeline_begin(&w->pipeline, s);
+    pipeline_begin(p, s);
     if (!code)
-        code = route(l, s, given.layers, &routing);
-    for (int64_t i = 0; i < w->pipeline.stages && !code; i++) {
-        stage_of(&given, w->pipeline.stages, i, &stage);
-        stage_route(&stage, &given, routing);
-        code = run_stage(l, s, &stage, w);
-    }
+        code = route(l, s, g.layers, &routing);
+    if (!code)
+        code = pipeline_run(&sim, &g, s, routing, p);
     if (!code) {
-        pipeline_end(&w->pipeline, strcmp(phase, "decode") == 0);
-        llm_rows_add(&l->rows,
-                     &(struct simulated){&w->graph, s, &w->pipeline, w->found, w->cause, phase});
+        pipeline_end(p, strcmp(phase, "decode") == 0);
+        llm_rows_add(&l->rows, &(struct simulated){s, p, phase});
         l->told.complete++;
-        *fs = w->pipeline.all.fs;
+        *fs = p->all.fs;
     }
-    pipeline_free(&w->pipeline);
-    free(w);
+    pipeline_free(p);
+    free(p);
     return code;
 }
 
@@ -462,15 +405,32 @@ static enum exit_code write_graph(struct llm *l)
 static enum exit_code refuse_options(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph, o->routing};
-    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph", "routing"};
+    const struct {
+        const char *name;
+        bool is_there;
+    } options[] = {
+        {"tp", o->tp},
+        {"pp", o->pp},
+        {"dp", o->dp},
+        {"microbatches", o->microbatches},
+        {"ep", o->ep},
+        {"routing", o->routing},
+        {"batch", strcmp(o->batch, "1") != 0},
+        {"prefill", o->prefill},
+        {"chunk", o->chunk},
+        {"decode", o->decode},
+        {"tokens", o->tokens},
+        {"weights", o->weights},
+        {"act", o->act},
+        {"kv", o->kv},
+        {"graph", o->graph},
+        {"dry-run", o->dry_run},
+    };
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i])
-            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
-    if (o->prefill || o->tokens || o->chunk || o->ep || o->dry_run || strcmp(o->batch, "1") != 0)
-        return cmd_say(cli, EXIT_USAGE,
-                       "--prefill, --tokens, --chunk, --ep, --batch and --dry-run are of models");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_there)
+            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own",
+                           options[i].name);
     return EXIT_OK;
 }
 

@@ -140,7 +140,8 @@ equal "one by hand" "in 1 qkv 3 att 3 o 3 sum 3 layer 3 head  total  " \
     "$(sed 1d out | cut -d, -f10,11 | tr ',\n' '  ')"
 equal "streams are not read" 1 "$(grep -c 'streams are not read' err)"
 refused "a graph has its own ranks" 2 "--tp is of models" llm small.yaml --tp 2
-refused "and one iteration" 2 "are of models" llm small.yaml --prefill 2
+refused "and one iteration" 2 "--prefill is of models; a graph has its own" llm small.yaml --prefill 2
+refused "the option that was given is the one that is named" 2 "--ep is of models; a graph has its own" llm small.yaml --ep 8
 sed 's/ranks: 2/ranks: 9/' small.yaml > nine.yaml
 refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 8 units" llm nine.yaml
 refused "a map and a graph in one file" 2 "--graph and --map-out name the same file" llm llama-3.2-1b --map-out m.yaml --graph m.yaml
@@ -271,6 +272,43 @@ wrong "a sum of what are no rows" "9:3: x must be what a grouped_gemm" 's/x: dow
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"
+
+# -- stages -------------------------------------------------------------------------------------
+
+run llm llama-3.2-1b --pp 4 --decode 16 --batch 4 --tries 1 --format csv --quiet
+equal "ranks, of which a stage has two" "8 2 4 1" "$(awk -F, '$10 == "send" {print $2, $3, $4, $6}' out)"
+equal "four parts of the batch through three sends" "embed 4 qkv 64 send 12 topk 4 layer 64 stage.0 4 stage.1 4 stage.2 4 stage.3 4" \
+    "$(awk -F, '$10 ~ /^(embed|qkv|send|topk|layer|stage.*)$/ {print $10, $11}' out | xargs)"
+equal "a token takes the slowest stage four times" 0 \
+    "$(awk -F, '$10 ~ /^stage/ && $12 > most {most = $12} $10 == "total" {print (($12 - 4 * most) ^ 2 > 1e-6)}' out)"
+equal "what stages do and what they wait is all of their time" 0 \
+    "$(awk -F, '$10 ~ /^(stage|bubble)/ {sum += $13} END {print ((sum - 100) ^ 2 > 1e-6)}' out)"
+equal "and so it is of operations" 0 \
+    "$(awk -F, '$18 != "" || $10 == "bubble" {sum += $13} END {print ((sum - 100) ^ 2 > 1e-6)}' out)"
+equal "a rank sends a request of 2048 numbers" 4096 "$(awk -F, '$10 == "send" {print $NF}' out)"
+cp out few
+run llm llama-3.2-1b --pp 4 --decode 16 --batch 4 --tries 1 --format csv --quiet --no-repeat
+same few out
+ok "the same digits with all layers of each stage"
+run llm llama-3.2-1b --tp 2 --pp 2 --dp 2 --decode 16 --batch 4 --microbatches 4 --tries 1 --format json --quiet
+equal "copies multiply tokens, not their time" "8 2 2 2" "$(total '.rows[0] | "\(.ranks) \(.tp) \(.pp) \(.dp)"')"
+equal "8 requests in the time of a token of each" 0 \
+    "$(total '.totals[] | select((.tokens_per_s * .tpot_ms / 8000 - 1 | fabs) > 0.000001)' | wc -l)"
+run llm llama-3.2-1b --pp 2 --prefill 16 --batch 2 --tries 1 --format csv --quiet
+equal "a prompt takes both stages, and the slowest again" 0 \
+    "$(awk -F, '$10 ~ /^stage/ {sum += $12; if ($12 > most) most = $12} $10 == "total" {print (($12 - sum - most) ^ 2 > 1e-6)}' out)"
+run llm moe.json --pp 3 --tp 2 --ep 2 --batch 3 --decode 16 --routing uniform:1 --tries 1 --format csv --quiet
+equal "experts in stages of a layer each" "0 2 3 2" "$code $(awk -F, '$10 == "dispatch" {print $3, $4, $5}' out)"
+run llm latent.json --pp 2 --tp 4 --decode 40 --batch 2 --tries 1 --format csv --quiet
+equal "layers without experts are in the first" "0 2 14" "$code $(awk -F, '$10 == "0.qkv" || $10 == "0.q_up" || $10 == "gate" {print $11}' out | xargs)"
+refused "more stages than layers" 2 "llama-3.2-1b has 16 layers, and --pp 17; possible are 1 to 16" llm llama-3.2-1b --pp 17
+refused "layers that no stage may cut" 2 "latent.json has 8 layers, and --pp 8; the first 1 must be in a stage with one more; possible are 1 to 7" \
+    llm latent.json --decode 16 --pp 8
+refused "more ranks than units" 2 "--tp 4, --pp 3 and --dp 1 are 12 ranks, and the machine has 8 units (cube)" llm llama-3.2-1b --tp 4 --pp 3
+refused "and as many stages" 2 "--tp 1, --pp 9 and --dp 1 are 9 ranks" llm llama-3.2-1b --pp 9
+refused "parts that do not divide" 2 "--microbatches 3 does not divide a batch of 4" llm llama-3.2-1b --pp 2 --microbatches 3 --batch 4 --decode 16
+refused "parts without stages" 2 "--microbatches are of stages (--pp)" llm llama-3.2-1b --microbatches 2
+refused "a stage that is too large" 2 "llama-3.1-405b needs 106.211 GB of 51.540 a rank" llm llama-3.1-405b --pp 8 --decode 16
 
 # -- what does not fit, or takes long -----------------------------------------------------------
 

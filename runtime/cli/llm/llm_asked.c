@@ -145,7 +145,9 @@ enum exit_code llm_read_lists(struct llm *l)
     char all[24];
     enum exit_code code;
 
-    snprintf(all, sizeof all, "%lld", (long long)(l->chip.units / (l->shape.pp * l->shape.dp)));
+    int64_t each = l->chip.units / (l->shape.pp * l->shape.dp);
+
+    snprintf(all, sizeof all, "%lld", (long long)(each > 0 ? each : 1));
     if ((code = check_stages(l)) ||
         (code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||

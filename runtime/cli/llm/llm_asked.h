@@ -6,9 +6,7 @@
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_rows.h"
 #include "cli/llm/routing.h"
-#include "cli/llm/run.h"
-#include "cli/llm/search.h"
-#include "cli/llm/stage.h"
+#include "cli/llm/pipeline.h"
 #include "cli/llm/told.h"
 
 struct llm {

@@ -113,14 +113,14 @@ static double peak_flops_per_ns(const struct chip *c)
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
 {
-    const struct llm_op *op = &it->graph->op[i];
+    const struct llm_op *op = &it->took->graph.op[i];
     const struct took *t = &it->took->all.op[i];
     struct llm_row *row = new_row(l, it, op->id);
 
     set_time(row, t->fs, t->all_fs, it->took);
     row->count = (uint64_t)t->count;
     row->is_op = true;
-    row->cause = it->cause[i];
+    row->cause = it->took->cause[i];
     row->bytes = op_read_bytes(op, it->shape) + op_written_bytes(op, it->shape);
     row->flops = op_flops(op);
     row->has_flops = row->flops > 0;
@@ -130,7 +130,7 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
         row->peak_pct =
             100 * (double)row->flops / (peak_flops_per_ns(l->chip) * (double)t->fs / 1e6);
     if (op->kind == LLM_GEMM)
-        set_mapping(row, op, &it->found[i]);
+        set_mapping(row, op, &it->took->found[i]);
 }
 
 /* How long each takes for one part of the requests, and how long they wait in the mean. */
@@ -152,7 +152,7 @@ static void stage_rows(struct llm_rows *l, const struct simulated *it)
 void llm_rows_add(struct llm_rows *l, const struct simulated *it)
 {
     int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, heads_fs = 0, all_fs = it->took->all.fs;
-    const struct graph *g = it->graph;
+    const struct graph *g = &it->took->graph;
 
     for (size_t i = 0; i < g->n; i++) {
         const struct took *t = &it->took->all.op[i];

@@ -1,25 +1,14 @@
 /*
- * stage.c -- a pipeline: each stage has some of the layers, on ranks of its own.
+ * stage.c -- the layers of a stage of a pipeline, as a graph of its own.
  *
  * The first stage has the embedding, the last one the head; all but the last end with a send of the
- * residual, to which it adds what the last all_reduce has left. Requests go through in `micro`
- * parts, one behind the other, and each stage is simulated alone, with one part and its send.
+ * residual, to which it adds what the last all_reduce has left. Layers before those that repeat are
+ * all of the first stage.
  *
- * Stages go in step: a decode step of a request is over when its part has been in all stages, each
- * for as long as the slowest takes, and it waits for the other parts if there are more parts than
- * stages. A prompt is over when its last part has left the last stage: each part before it held the
- * slowest stage once.
- *
- * Example: two stages of 10 and 12 ms, one part: a token each 2 * 12 = 24 ms, of which stages wait
- * 14 and 12. Parts of a half that take 6 and 7: 2 * 7 = 14 ms, and stages wait 2 and 0. Four parts
- * of 4 and 5: 4 * 5 = 20 ms. Prompts in four such parts: 4 + 5 + 3 * 5 = 24 ms.
+ * Example: 61 layers in four stages are 16, 15, 15 and 15.
  */
 #include "cli/llm/stage.h"
-#include "cli/out/memory.h"
 #include <stdio.h>
-#include <stdlib.h>
-
-/* -- layers ----------------------------------------------------------------------------------- */
 
 int64_t stage_layers(int64_t layers, int64_t stages, int64_t stage)
 {
@@ -38,7 +27,8 @@ static int64_t layers_of(const struct graph *whole)
     return whole->dense_layers + whole->layers;
 }
 
-/* What is before the layers is of the first stage, what is behind them of the last; all others send.
+/* What is before the layers is of the first stage, what is behind them of the last; all others
+ * send.
  */
 static bool has_op(const struct graph *whole, size_t i, int64_t stages, int64_t stage)
 {
@@ -97,49 +87,10 @@ const char *stage_refuse(int64_t layers, int64_t dense_layers, int64_t stages, c
     while (!divides(layers, dense_layers, most))
         most--;
     if (dense_layers > 0)
-        snprintf(why, 256, "the first %lld must be in a stage with one more; possible are 1 to %lld",
+        snprintf(why, 256,
+                 "the first %lld must be in a stage with one more; possible are 1 to %lld",
                  (long long)dense_layers, (long long)most);
     else
         snprintf(why, 256, "possible are 1 to %lld", (long long)most);
     return why;
-}
-
-/* -- times ------------------------------------------------------------------------------------ */
-
-void pipeline_begin(struct pipeline *p, const struct shape *s)
-{
-    *p = (struct pipeline){.stages = count_of(s->pp), .micro = count_of(s->micro)};
-    p->stage_fs = memory_new((size_t)p->stages, sizeof *p->stage_fs);
-}
-
-void pipeline_add(struct pipeline *p, const struct stage *stage, const struct iteration *took)
-{
-    p->stage_fs[stage->number] = took->fs;
-    p->sum_fs += took->fs;
-    p->slowest_fs = took->fs > p->slowest_fs ? took->fs : p->slowest_fs;
-    p->all.layers += took->layers;
-    for (size_t i = 0; i < stage->graph.n; i++) {
-        struct took *all = &p->all.op[stage->from[i]];
-
-        all->fs = all->count == 0 ? took->op[i].fs : all->fs;
-        all->count += p->micro * took->op[i].count;
-        all->all_fs += p->micro * took->op[i].all_fs;
-    }
-}
-
-void pipeline_end(struct pipeline *p, bool is_decode)
-{
-    int64_t times = p->micro > p->stages ? p->micro : p->stages;
-
-    p->all.fs = is_decode ? times * p->slowest_fs : p->sum_fs + (p->micro - 1) * p->slowest_fs;
-}
-
-int64_t pipeline_bubble_fs(const struct pipeline *p)
-{
-    return p->stages * p->all.fs - p->micro * p->sum_fs;
-}
-
-void pipeline_free(struct pipeline *p)
-{
-    free(p->stage_fs);
 }

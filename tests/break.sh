@@ -826,7 +826,7 @@ break_it 'llm: experts: all layers are taken for alike' runtime/cli/llm/run.c 's
 break_it 'llm: experts: a token draws one twice' runtime/cli/llm/routing.c 's/while \(has\(expert \+ t \* x->chosen, i, e\)\)/while (0)/'
 break_it 'llm: experts: active parameters are those of all' runtime/cli/llm/model.c 's/\(m->experts - m->chosen\) \* expert_parameters/0 * expert_parameters/'
 break_it 'llm: experts: a graph gathers from rows of experts' runtime/cli/llm/graph_nodes.c 's/!from \|\| from->each == 0/true/'
-break_it 'llm: stages: a send gives up what is added to the residual' benches/llm/step.c 's/    by_rows\(me, op, 3, add_rows\);\n    llm_in_order/    llm_in_order/'
+break_it 'llm: stages: a send gives up what is added to the residual' benches/llm/step.c '/void send_sum/,/^}/s/by_rows\(me, op, 3, add_rows\);//'
 break_it 'llm: stages: a send has ended when it has left' runtime/cli/llm/run.c 's/op->kind == LLM_SEND && pe < /0 \&\& pe < /'
 break_it 'llm: stages: all run on the ranks of the first' runtime/cli/llm/run.c 's/\(s->stage \* s->tp\)/(0 * s->tp)/'
 break_it 'llm: stages: the last has what is left over' runtime/cli/llm/stage.c 's/stage < layers % stages/stages - stage <= layers % stages/'

@@ -153,6 +153,7 @@ void llm_combine(const struct llm_pe *me, const struct llm_op *op);
 
 void llm_q_rope(const struct llm_pe *me, const struct llm_op *op);
 void llm_latent(const struct llm_pe *me, const struct llm_op *op);
+void llm_kept(const struct llm_pe *me, const struct llm_op *op);
 
 /* q of all heads, a head a row, of `rows` tokens: what was absorbed, then what was turned. */
 tl_tensor *llm_load_q(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t rows);

@@ -340,6 +340,9 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     case LLM_LATENT:
         llm_latent(me, op);
         break;
+    case LLM_KEPT:
+        llm_kept(me, op);
+        break;
     case LLM_SEND:
         send_sum(me, op);
         break;

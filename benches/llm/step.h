@@ -25,6 +25,7 @@ enum llm_kind {
     LLM_COMBINE,  /* the sum of a token's experts, by its shares */
     LLM_Q_ROPE,   /* turns the last columns of each head of q */
     LLM_LATENT,   /* turns those of the key, and stores it with the latent */
+    LLM_KEPT,     /* latents and keys of all tokens, from their pages */
     LLM_SEND,     /* x + z to the ranks of the next stage */
 };
 
@@ -48,6 +49,7 @@ struct llm_op {
     char id[16];
     enum llm_kind kind;
     struct llm_matrix x, y, z; /* read; written; added or gathered in */
+    struct llm_matrix keys;    /* attention with keys that were made: the columns of all heads */
     bool has_z, is_layer;
     uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
     kb_dtype weight_dtype;
@@ -56,9 +58,10 @@ struct llm_op {
     int64_t depth;                /* columns of a head of x that a product reads */
     int64_t v_dim, turned;        /* of a value, 0: dim; columns that are turned */
     bool latent;                  /* values are the first v_dim columns of keys */
-    int64_t kv_layer;             /* layers with keys and values before those of its block */
-    int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
-    int64_t bytes;                /* of a collective: the array of a rank */
+    bool has_made;        /* z has keys and values of each head: columns of these, of those */
+    int64_t kv_layer;     /* layers with keys and values before those of its block */
+    int64_t batch, q, kv; /* requests, new tokens of each, tokens with the new ones */
+    int64_t bytes;        /* of a collective: the array of a rank */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -118,8 +121,8 @@ int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
 
 int64_t llm_v_dim(const struct llm_op *attention);
 
-/* Bytes of keys and values of a layer in a PE. */
-uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);
+/* Bytes of what is kept in a layer in a PE, by the operation that keeps it or reads it. */
+uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s);
 
 /* The largest part of a matrix in a PE, in bytes. */
 uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q);

@@ -245,6 +245,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         note(&places, &op->x, p, q);
         note(&places, &op->y, p, q);
         note(&places, &op->z, p, q);
+        note(&places, &op->keys, p, q);
     }
     places.bytes[0] = 0; /* the number of no matrix: the table of the embedding */
     for (int i = 0; i < GRAPH_MATRICES; i++) {
@@ -259,16 +260,17 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         op->x.at = places.at[op->x.at];
         op->y.at = places.at[op->y.at];
         op->z.at = places.at[op->z.at];
+        op->keys.at = places.at[op->keys.at];
         op->weight = at;
         op->routes = op->experts > 0 ? places.at[GRAPH_ROUTES] : 0;
         op->expert_bytes = op->weight_bytes = aligned(weight_part(op, p, q));
         if (op->experts > 0)
             op->weight_bytes *= (uint64_t)(op->experts / op->ep);
         at += op->weight_bytes * (uint64_t)(op->is_layer ? g->layers : 1);
-        if (op->kind == LLM_ATTENTION) {
+        if (op->kind == LLM_KEPT || (op->kind == LLM_ATTENTION && !op->has_made))
             g->kv_bytes = aligned(llm_kv_bytes(op, &step));
+        if (op->kind == LLM_ATTENTION)
             kv_layers += (uint64_t)(op->is_layer ? g->layers : 1);
-        }
     }
     g->kv_at = at;
     g->room = at + g->kv_bytes * kv_layers * (uint64_t)count_of(s->micro);

@@ -41,6 +41,7 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_COMBINE:
     case LLM_Q_ROPE:
     case LLM_LATENT:
+    case LLM_KEPT:
     case LLM_SEND:
         return NULL;
     }

@@ -294,6 +294,7 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
     case LLM_COLLECT:
     case LLM_Q_ROPE:
     case LLM_LATENT:
+    case LLM_KEPT:
     case LLM_SEND:
         break;
     case LLM_TOPK:

@@ -142,6 +142,8 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
         return matrix_bytes(&op->x) + (uint64_t)(op->x.rows * op->dim * 4);
     case LLM_Q_ROPE:
         return turned_q_bytes(op) + (uint64_t)(op->x.rows * op->turned * 4);
+    case LLM_KEPT:
+        return (uint64_t)(op->y.rows * op->y.cols) * kb_dtype_bytes(s->kv_dtype);
     case LLM_LATENT:
         return kept_elements(op) * element + (uint64_t)(op->x.rows * op->turned * 4);
     case LLM_ADD:

@@ -174,6 +174,7 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
     case LLM_COLLECT:
     case LLM_Q_ROPE:
     case LLM_LATENT:
+    case LLM_KEPT:
     case LLM_SEND:
         break;
     case LLM_TOPK:

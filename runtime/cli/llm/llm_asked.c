@@ -115,10 +115,6 @@ enum exit_code llm_refuse_latent(const struct llm *l)
         return EXIT_OK;
     if (o->graph)
         return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
-    if (o->prefill || o->tokens || !o->decode)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "%s: of latent attention (kv_lora_rank) only --decode is simulated",
-                       l->model.name);
     return EXIT_OK;
 }
 

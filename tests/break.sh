@@ -837,6 +837,11 @@ break_it 'llm: stages: a prompt has one part' runtime/cli/llm/pipeline.c 's/\(p-
 break_it 'llm: stages: operations are counted for one part' runtime/cli/llm/pipeline.c 's/p->micro \* took->op\[i\]\.count/took->op[i].count/'
 break_it 'llm: stages: keys and values are those of one part' runtime/cli/llm/graph.c 's/kv_layers \* \(uint64_t\)count_of\(s->micro\)/kv_layers/'
 break_it 'llm: stages: a part of a batch may be a fraction' runtime/cli/llm/llm_asked.c 's/if \(requests % micro\)/if (0)/'
+break_it 'llm: latents: a prompt sees what comes later' benches/llm/attention.c 's/return tl_where\(tl, sees, x, tl_scalar\(tl, -INFINITY\)\);/return x;/'
+break_it 'llm: latents: pieces of a prompt begin at its first token' benches/llm/attention.c 's/\(double\)\(op->kv - op->q \+ b->row\)/(double)b->row/'
+break_it 'llm: latents: keys that are made have the latents in place of what is turned' benches/llm/attention.c 's/from - \(op->dim - own\), op->dim - own/0, op->dim - own/'
+break_it 'llm: latents: what is kept is read from the pages of the first request' benches/llm/latent.c 's/row \/ op->kv, token \/ me->s->page\)/0, token \/ me->s->page)/'
+break_it 'llm: latents: keys are made of new tokens only' runtime/cli/llm/graph_latent.c 's/kept\.rows = kv\.rows = f->s->batch \* f->s->kv/kept.rows = kv.rows = f->s->batch * f->s->q/'
 break_it 'llm: a graph is told of options that were not given' runtime/cli/cmd_llm.c 's/if \(options\[i\]\.is_there\)/if (options[i].is_there || o->ep)/'
 break_it 'llm: latents: a score is without what is turned' benches/llm/latent.c 's/\(head \+ 1\) \* wide - turned/head * wide/'
 break_it 'llm: latents: all heads have the matrix of the first' benches/llm/gemm.c 's/int64_t before = rows->col \*/int64_t before = 0 */'
@@ -1231,7 +1236,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_stages llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

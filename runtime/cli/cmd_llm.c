@@ -388,6 +388,8 @@ static enum exit_code write_graph(struct llm *l)
     s.batch = (int64_t)l->batches.value[0];
     if (s.ep > 1)
         return cmd_say(l->cli, EXIT_USAGE, "--graph: what ranks with --ep exchange has no node");
+    if (s.pp > 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph: what stages (--pp) send has no node");
     if (l->routes.how != ROUTE_EVEN)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--graph: layers are not alike with --routing %s, and a graph repeats one",

@@ -194,7 +194,6 @@ refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none
 sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
 refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
 refused "all experts in one rank" 2 "mixtral-8x7b needs 93.408 GB of 51.540 a rank, 41.868 too many; what would fit: 1.9 times the memory" llm mixtral-8x7b --tp 1 --decode 16
-refused "a prompt of latents" 2 "deepseek-v3: of latent attention (kv_lora_rank) only --decode is simulated" llm deepseek-v3
 refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
 refused "latents and experts in few ranks" 2 "deepseek-v3 needs 85.129 GB of 51.540 a rank, 33.589 too many; what would fit: 1.7 times the memory" llm deepseek-v3 --decode 16
 cat > latent.json <<'END'
@@ -214,6 +213,14 @@ run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet 
 cut -d, -f10-14 out > all
 same few all
 ok "the same digits with all layers"
+run llm latent.json --prefill 40 --batch 3 --tries 1 --format csv --quiet
+equal "a prompt: keys and values of each head are made" "q_down q_norm q_up q_rope kv_down kv_norm kv_rope kv_read kv_up attention o" \
+    "$(awk -F, '$11 == 7 && $10 ~ /^(q_|kv_|att|o$)/ {print $10}' out | xargs)"
+equal "work of kv_up: 2 x 120 tokens x 2 heads x (32 + 32) x 64; of attention 2 x 2 x (48 + 32) x 3 x 820 pairs" "1966080 787200" \
+    "$(awk -F, '$11 == 7 && $10 ~ /^(kv_up|attention)$/ {print $(NF - 1)}' out | xargs)"
+run llm latent.json --prefill 40 --chunk 24 --batch 3 --tries 1 --format csv --quiet
+equal "in pieces: all 40 tokens are read again for the last 16" "24 40" "$(awk -F, '$10 == "kv_read" {print $9}' out | xargs)"
+equal "and made again" "1179648 1966080" "$(awk -F, '$10 == "kv_up" {print $(NF - 1)}' out | xargs)"
 sed 's/"first_k_dense_replace": 1/"first_k_dense_replace": 8/' latent.json > dense.json
 refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no layer with experts" llm dense.json --dry-run
 sed 's/"kv_lora_rank": 64, //' latent.json > rank.json

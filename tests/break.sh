@@ -818,7 +818,7 @@ break_it 'llm: experts: a product is found in the row of the first' benches/llm/
 break_it 'llm: experts: tokens of other ranks are not cleared' benches/llm/experts.c 's/clear_rows\(me, op, 0, from\);//'
 break_it 'llm: experts: shares are scores' benches/llm/experts.c 's/tl_softmax\(me->tl, tl_cast\(me->tl, best, KB_F32\), -1\)/tl_cast(me->tl, best, KB_F32)/'
 break_it 'llm: experts: groups of ranks are not neighbours' benches/llm/experts.c 's/\(me->rank \+ op->from_rank\) % op->ep/(me->rank + op->from_rank) \/ op->ep/'
-break_it 'llm: experts: ranks leap over an exchange' benches/llm/place.h 's/ \|\| op->kind == LLM_DISPATCH \|\|/ || 0 ||/; s/op->kind == LLM_COLLECT/0/'
+break_it 'llm: experts: ranks leap over an exchange' benches/llm/step.h 's/ \|\| op->kind == LLM_DISPATCH \|\|/ || 0 ||/; s/op->kind == LLM_COLLECT/0/'
 break_it 'llm: experts: a bound counts those without rows' runtime/cli/llm/search.c 's/rows <= crowd\[i\]/rows >= crowd[i]/'
 break_it 'llm: experts: matrices of experts without rows are read' runtime/cli/llm/graph_work.c 's/n \+= llm_slots_of\(op->routing, 0, e, 1\) > 0/n++/'
 break_it 'llm: experts: the room is that of one' runtime/cli/llm/graph.c 's/op->weight_bytes \*= \(uint64_t\)\(op->experts \/ op->ep\)/op->weight_bytes *= 1/'

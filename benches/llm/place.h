@@ -115,13 +115,6 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
                      value, strides);
 }
 
-/* Do ranks wait for each other in it? */
-static inline bool llm_between_ranks(const struct llm_op *op)
-{
-    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
-           op->kind == LLM_COLLECT || op->kind == LLM_SEND;
-}
-
 /* The time of the PE. */
 int64_t llm_now_fs(const struct llm_pe *me);
 

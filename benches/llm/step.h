@@ -71,6 +71,13 @@ struct llm_op {
     int64_t from_rank, from_layer; /* what rank 0 and layer 0 do is what these do */
 };
 
+/* Do ranks wait for each other in it? */
+static inline bool llm_between_ranks(const struct llm_op *op)
+{
+    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
+           op->kind == LLM_COLLECT || op->kind == LLM_SEND;
+}
+
 /* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */
 struct llm_limit {
     int64_t fs;                        /* of the kernel; 0: it must end */

@@ -385,18 +385,16 @@ static enum exit_code write_graph(struct llm *l)
         piece_of_prompt(asked.prompt, 0, &p);
     s = shape_of(&s, &p);
     s.tp = (int64_t)l->tps.value[0];
-    s.batch = (int64_t)l->batches.value[0];
-    if (s.ep > 1)
-        return cmd_say(l->cli, EXIT_USAGE, "--graph: what ranks with --ep exchange has no node");
-    if (s.pp > 1)
-        return cmd_say(l->cli, EXIT_USAGE, "--graph: what stages (--pp) send has no node");
+    enum exit_code code = llm_split(l, (int64_t)l->batches.value[0], &s);
+    if (code)
+        return code;
     if (l->routes.how != ROUTE_EVEN)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--graph: layers are not alike with --routing %s, and a graph repeats one",
                        o->routing);
     make_graph(l, &s, &g);
     const struct llm_routing *routing;
-    enum exit_code code = route(l, &s, g.layers, &routing);
+    code = route(l, &s, g.layers, &routing);
     if (code)
         return code;
     graph_route(&g, routing);
@@ -459,9 +457,9 @@ static enum exit_code run_given(struct llm *l)
 
     if (!code)
         code = graph_yaml_read(l->cli->program, l->rows.model, f);
-    if (!code && s->tp > l->chip.units)
+    if (!code && s->tp * s->pp > l->chip.units)
         code = cmd_say(l->cli, EXIT_USAGE, "%s has %lld ranks, the machine %u units (%s)",
-                       l->rows.model, (long long)s->tp, l->chip.units, l->chip.unit);
+                       l->rows.model, (long long)(s->tp * s->pp), l->chip.units, l->chip.unit);
     l->given = f;
     s->page = (int64_t)l->cli->opts.page;
     if (!code)

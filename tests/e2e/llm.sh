@@ -167,7 +167,8 @@ equal "divided among ranks" "gate route dispatch experts_up experts_act experts_
     "$(cut -d, -f10 out | sed -n '/gate/,/all_reduce2/p' | xargs)"
 equal "its column, and bytes of three tokens of a rank" "8 4 2304" "$(awk -F, '$10 == "dispatch" {print $2, $5, $NF}' out)"
 comes_back experts moe.json --decode 16 --batch 10 --tp 4
-refused "a graph has no exchange" 2 "--graph: what ranks with --ep exchange has no node" llm moe.json --decode 16 --ep 2 --graph g.yaml
+comes_back "rows to experts and back" moe.json --decode 16 --batch 10 --ep 4
+comes_back "a rank for each expert" moe.json --decode 16 --batch 10 --ep 8
 refused "nor layers that are not alike" 2 "--graph: layers are not alike with --routing uniform:1" llm moe.json --decode 16 --routing uniform:1 --graph g.yaml
 refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
@@ -308,6 +309,10 @@ run llm moe.json --pp 3 --tp 2 --ep 2 --batch 3 --decode 16 --routing uniform:1 
 equal "experts in stages of a layer each" "0 2 3 2" "$code $(awk -F, '$10 == "dispatch" {print $3, $4, $5}' out)"
 run llm latent.json --pp 2 --tp 4 --decode 40 --batch 2 --tries 1 --format csv --quiet
 equal "layers without experts are in the first" "0 2 14" "$code $(awk -F, '$10 == "0.qkv" || $10 == "0.q_up" || $10 == "gate" {print $11}' out | xargs)"
+comes_back stages llama-3.2-1b --decode 16 --batch 4 --pp 4
+comes_back "stages of experts that are divided" moe.json --prefill 24 --batch 2 --ep 2 --pp 3 --tp 2
+equal "what a graph of stages says first" "ranks: 6 pp: 3 microbatches: 2 ep: 2" "$(sed -n 2,5p graph.yaml | xargs)"
+mv graph.yaml stages.yaml
 refused "more stages than layers" 2 "llama-3.2-1b has 16 layers, and --pp 17; possible are 1 to 16" llm llama-3.2-1b --pp 17
 refused "layers that no stage may cut" 2 "latent.json has 8 layers, and --pp 8; the first 1 must be in a stage with one more; possible are 1 to 7" \
     llm latent.json --decode 16 --pp 8
@@ -316,6 +321,25 @@ refused "and as many stages" 2 "--tp 1, --pp 9 and --dp 1 are 9 ranks" llm llama
 refused "parts that do not divide" 2 "--microbatches 3 does not divide a batch of 4" llm llama-3.2-1b --pp 2 --microbatches 3 --batch 4 --decode 16
 refused "parts without stages" 2 "--microbatches are of stages (--pp)" llm llama-3.2-1b --microbatches 2
 refused "a stage that is too large" 2 "llama-3.1-405b needs 106.211 GB of 51.540 a rank" llm llama-3.1-405b --pp 8 --decode 16
+
+# wrong_stages NAME TEXT SED: stages.yaml with a mistake
+wrong_stages()
+{
+    sed "$3" stages.yaml > wrong.yaml
+    refused "$1" 3 "wrong.yaml:$2" llm wrong.yaml
+}
+
+line_of_send=$(grep -n 'op: send' stages.yaml | cut -d: -f1)
+wrong_stages "stages that do not divide ranks" "3:5: 4 does not divide 6 ranks" 's/^pp: 3/pp: 4/'
+wrong_stages "ranks that exchange and do not divide those of a stage" "5:5: 3 does not divide 2 ranks" 's/^ep: 2/ep: 3/'
+wrong_stages "parts without stages" "3:15: microbatches are of stages (pp)" '/^pp/d; s/^ranks: 6/ranks: 2/'
+wrong_stages "stages without a send" "8:1: a graph of 3 stages has one send, not 0" '/op: send/d'
+wrong_stages "fewer layers than stages" "8:1: its layers are not enough for 3 stages; possible are 1 to 2" 's/layer: 3/layer: 2/'
+wrong_stages "a send of other bytes" "$line_of_send:3: bytes is 12289, and what it reads has 12288" '/op: send/s/bytes: 12288/bytes: 12289/'
+wrong_stages "a send to another group" "$line_of_send:45: only group pp is simulated" '/op: send/s/group: pp/group: tp/'
+wrong_stages "an exchange of other bytes" "$(grep -n 'id: dispatch' stages.yaml | cut -d: -f1):3: bytes is 1, and what it reads has 12288" '/dispatch/s/bytes: [0-9]*/bytes: 1/'
+wrong_stages "experts that do not divide" "$(grep -n 'id: route' stages.yaml | cut -d: -f1):3: ep, 2, does not divide 7 experts" 's/width: 8/width: 7/; s/n: 8,/n: 7,/'
+wrong_stages "rows that were not sent" "$(grep -n 'id: experts_up' stages.yaml | cut -d: -f1):3: x must be what an all_to_all has sent: ep is 2" '/experts_up/s/x: received/x: normed/'
 
 # -- what does not fit, or takes long -----------------------------------------------------------
 

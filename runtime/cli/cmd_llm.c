@@ -30,6 +30,7 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
         *g = l->given->graph;
     else
         graph_of_model(&l->model, s, g);
+    g->round = l->chip.round;
 }
 
 static void place(const struct llm *l, const struct shape *s, struct graph *g)
@@ -70,6 +71,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
     int64_t low = 0, high = g.layers;
 
     while (high - low > 1) {
+        make_graph(l, s, &g);
         g.layers = (low + high) / 2;
         if (graph_bytes(l, s, &g) <= l->chip.unit_bytes)
             low = g.layers;
@@ -171,14 +173,15 @@ static enum exit_code route(struct llm *l, const struct shape *s, int64_t layers
                      routing);
 }
 
-/* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
+/* Of its search, where each try is one, of the run, and of the layers that ranks do alone and that
+ * causes are found in. */
 static uint64_t operations_of(const struct llm *l, const struct graph *g)
 {
     struct graph one = *g;
     uint64_t n = run_operations(g);
 
     one.layers = 1;
-    n += run_operations(&one);
+    n += 2 * run_operations(&one);
     for (size_t i = 0; i < g->n; i++)
         n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
     return n;

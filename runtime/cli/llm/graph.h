@@ -45,7 +45,7 @@ struct shape {
     int64_t tp, batch, q, kv; /* ranks, requests, new tokens of each, tokens with the new ones */
     int64_t ep;               /* ranks among which experts are divided; 0: 1 */
     int64_t pp, dp;           /* stages of layers, copies of the model; 0: 1 */
-    int64_t stage;            /* the one that is run: its ranks are behind those before it */
+    int64_t first_rank;       /* of the stage that is run */
     int64_t micro;            /* as many times `batch` requests go through the stages; 0: 1 */
     int64_t page;
     bool has_more; /* of its prompts is to come: no head */
@@ -60,6 +60,7 @@ struct graph {
     int64_t dense_layers;                    /* before those, each of operations of its own */
     struct llm_limit limit;                  /* of one product */
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
+    uint64_t round; /* a layer is so many bytes behind the one before, or times that; 0: any */
 };
 
 /* Makes the operations; places are set by graph_place(). */

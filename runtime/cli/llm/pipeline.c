@@ -58,20 +58,20 @@ void pipeline_free(struct pipeline *p)
 
 /* -- simulation ------------------------------------------------------------------------------- */
 
-/* What is known of operations that no stage before had. */
-static enum exit_code learn(const struct simulator *sim, const struct shape *s,
-                            const struct stage *stage, const struct found *found,
-                            struct pipeline *p)
+/* Has it operations that no stage before had? */
+static bool has_new(const struct stage *stage, const struct pipeline *p)
 {
-    const char *cause[GRAPH_OPS_MAX] = {NULL};
-    enum exit_code code = EXIT_OK;
-    bool is_new = false;
-
     for (size_t i = 0; i < stage->graph.n; i++)
-        is_new = is_new || p->all.op[stage->from[i]].count == 0;
-    if (is_new)
-        code = causes_of(sim->cli, sim->chip, &stage->graph, s, cause);
-    for (size_t i = 0; i < stage->graph.n && !code; i++) {
+        if (p->all.op[stage->from[i]].count == 0)
+            return true;
+    return false;
+}
+
+/* What is known of those. */
+static void learn(const struct stage *stage, const struct found *found, const char *const *cause,
+                  struct pipeline *p)
+{
+    for (size_t i = 0; i < stage->graph.n; i++) {
         size_t k = stage->from[i];
 
         if (p->all.op[k].count > 0)
@@ -80,6 +80,21 @@ static enum exit_code learn(const struct simulator *sim, const struct shape *s,
         p->found[k] = found[i];
         p->cause[k] = cause[i];
     }
+}
+
+/* Its times, and causes if any is new. */
+static enum exit_code time_stage(const struct simulator *sim, const struct shape *s,
+                                 const struct graph *g, const char **cause, struct iteration *took)
+{
+    struct llm_known known = {0};
+    enum exit_code code = cause ? causes_alone(sim->cli, sim->chip, g, s, &known, cause)
+                                : run_alone(sim->cli, sim->chip, g, s, NULL, &known);
+
+    if (!code)
+        code = run_graph(sim->cli, sim->chip, g, s, &known, took);
+    if (!code && cause)
+        code = causes_of(sim->cli, sim->chip, g, s, &known, cause);
+    run_forget(&known);
     return code;
 }
 
@@ -87,22 +102,23 @@ static enum exit_code run_stage(struct simulator *sim, const struct shape *s, st
                                 struct pipeline *p)
 {
     struct found found[GRAPH_OPS_MAX] = {{0}};
+    const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct shape at = *s;
     struct iteration took;
     uint32_t rows, columns;
 
-    at.stage = stage->number;
+    at.first_rank = stage->number * s->tp;
     grid_of(sim->chip, s->batch * s->q, &rows, &columns);
     graph_place(&stage->graph, s, rows, columns);
     enum exit_code code =
         search_tiles(sim->cli, sim->chip, &stage->graph, s, sim->tries, sim->known, found);
     if (!code)
-        code = run_graph(sim->cli, sim->chip, &stage->graph, &at, &took);
-    if (!code)
-        code = learn(sim, &at, stage, found, p);
-    if (!code)
-        pipeline_add(p, stage, &took);
-    return code;
+        code = time_stage(sim, &at, &stage->graph, has_new(stage, p) ? cause : NULL, &took);
+    if (code)
+        return code;
+    learn(stage, found, cause, p);
+    pipeline_add(p, stage, &took);
+    return EXIT_OK;
 }
 
 enum exit_code pipeline_run(struct simulator *sim, const struct graph *given, const struct shape *s,

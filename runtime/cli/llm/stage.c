@@ -49,7 +49,8 @@ void stage_of(const struct graph *whole, int64_t stages, int64_t stage, struct s
     struct graph *g = &out->graph;
     int64_t before = stage == 0 ? whole->dense_layers : 0;
 
-    *out = (struct stage){.number = stage, .of = stages, .graph = {.limit = whole->limit}};
+    *out = (struct stage){
+        .number = stage, .of = stages, .graph = {.limit = whole->limit, .round = whole->round}};
     g->dense_layers = before;
     g->layers = stage_layers(layers_of(whole), stages, stage) - before;
     for (size_t i = 0; i < whole->n; i++)

@@ -31,6 +31,7 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
         *g = l->given->graph;
     else
         graph_of_model(&l->model, s, g);
+    g->round = l->chip.round;
 }
 
 /* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
@@ -53,7 +54,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
 
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
-        g = l->given->graph;
+        make_graph(l, s, &g);
         g.layers = (low + high) / 2;
         graph_place(&g, s, p, q);
         if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)
@@ -161,14 +162,15 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     return code;
 }
 
-/* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
+/* Of its search, where each try is one, of the run, and of the layers that ranks do alone and that
+ * causes are found in. */
 static uint64_t operations_of(const struct llm *l, const struct graph *g)
 {
     struct graph one = *g;
     uint64_t n = run_operations(g);
 
     one.layers = 1;
-    n += run_operations(&one);
+    n += 2 * run_operations(&one);
     for (size_t i = 0; i < g->n; i++)
         n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
     return n;
@@ -180,6 +182,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const char *cause[GRAPH_OPS_MAX] = {NULL};
+    struct llm_known known = {0};
     struct iteration it;
 
     enum exit_code code = check_grid(l, s);
@@ -192,9 +195,12 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (!code)
         code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
-        code = run_graph(l->cli, &l->chip, &g, s, &it);
+        code = causes_alone(l->cli, &l->chip, &g, s, &known, cause);
     if (!code)
-        code = causes_of(l->cli, &l->chip, &g, s, cause);
+        code = run_graph(l->cli, &l->chip, &g, s, &known, &it);
+    if (!code)
+        code = causes_of(l->cli, &l->chip, &g, s, &known, cause);
+    run_forget(&known);
     if (code)
         return code;
     llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});

@@ -357,13 +357,25 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
         send_credit(s, q);
 }
 
+/* A piece waited for a channel from joining it to its start. Many wait at once: only what no piece
+ * before it has waited counts. */
+static void count_channel_wait(struct tl_ctx *pe, int64_t joins_fs, int64_t start_fs)
+{
+    int64_t from = joins_fs > pe->waited_fs ? joins_fs : pe->waited_fs;
+
+    if (start_fs <= from)
+        return;
+    pe_result(pe)->channel_wait_fs += start_fs - from;
+    pe->waited_fs = start_fs;
+}
+
 /* A piece is in its slot. */
 static void arrived(const struct work *work)
 {
     const struct token *token = work->token;
     struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
-    pe_result(token->command->pe)->channel_wait_fs += work->start_fs - (int64_t)token->joins_fs;
+    count_channel_wait(token->command->pe, (int64_t)token->joins_fs, work->start_fs);
     slot->full = true;
     slot->id = token->command->op.id + token->number;
     pe_result(token->command->pe)->dma_write_bytes += token->fetch_bytes;

@@ -914,7 +914,7 @@ static void print_net(FILE *out, uint64_t seed, bool l2)
     print_link(out, rng);
     print_io(out, rng);
     judge_print_net(out, rng, n);
-    judge_print_paths(out, rng, true);
+    judge_print_paths(out, rng);
     print_cube(out, rng, &keys, seed);
     judge_print_kinds(out, rng, n);
     if (switches && chance(&rails, 25))

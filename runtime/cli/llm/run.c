@@ -6,15 +6,18 @@
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
  * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where none has, or where a machine asks for places (chip.forgets), all layers
- * are simulated.
+ * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart,
+ * so that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
+ * layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
  * and 28 * 0.35 ms more.
  *
- * Where layers are not alike, it is because ranks meet in collectives at times that shift. What a
- * rank does between them alone is leapt over from the third layer on: benches/llm/leap.c.
+ * What a rank does between two collectives takes the same in each layer, and in each rank if they
+ * are alike. So one layer of one rank is simulated, without collectives, and then the iteration
+ * with leaps over what is known: benches/llm/leap.c. Layers with leaps need not be alike, as ranks
+ * meet in collectives at times that shift.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
  * operations hand on. No value is computed. The time of an operation is from the barrier before it
@@ -64,7 +67,7 @@ size_t run_operations(const struct graph *g)
 static kb_status launch(const struct chip *c, const struct graph *g, struct work *w, kb_error *why)
 {
     static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
-    size_t n = (size_t)w->step.tp * w->step.pes;
+    size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
     kb_status status =
         kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), (int64_t)g->room),
                       by_rows, &w->room, why);
@@ -76,7 +79,7 @@ static kb_status launch(const struct chip *c, const struct graph *g, struct work
     w->step.room = w->room;
     w->pes = memory_new(n, sizeof *w->pes);
     for (size_t i = 0; i < n; i++)
-        w->pes[i] = c->order[i];
+        w->pes[i] = w->step.pe_of[i];
     qsort(w->pes, n, sizeof *w->pes, by_number);
     kb_launch_request request = {.name = "llm",
                                  .kernel = llm_kernel,
@@ -91,11 +94,13 @@ static size_t all_pes(const struct llm_step *s)
     return (size_t)s->tp * s->pes;
 }
 
-/* When operation `i` of those done has ended on all PEs. */
-static int64_t ended_fs(const struct llm_step *s, size_t i)
+/* When operation `i` of those done, which is `op`, has ended on all PEs. */
+static int64_t ended_fs(const struct llm_step *s, const struct llm_op *op, size_t i)
 {
     int64_t last = 0;
 
+    for (size_t pe = 0; op->kind == LLM_SEND && pe < all_pes(s); pe++)
+        last = s->got_fs[pe] > last ? s->got_fs[pe] : last;
     for (size_t pe = 0; pe < all_pes(s); pe++)
         last = s->end_fs[i * all_pes(s) + pe] > last ? s->end_fs[i * all_pes(s) + pe] : last;
     return last;
@@ -127,7 +132,7 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
         for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++)
             for (i = first; i < g->n && g->op[i].is_layer == is_layer; i++) {
                 bool last = is_layer && l == *s->layers_done - 1;
-                int64_t end = ended_fs(s, done++);
+                int64_t end = ended_fs(s, &g->op[i], done++);
 
                 take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
                 before = end;
@@ -167,12 +172,14 @@ static bool layers_are_alike(const struct graph *g)
 
 static bool may_repeat(const struct cli *cli, const struct chip *c, const struct graph *g)
 {
-    return c->forgets && !cli->opts.no_repeat && layers_are_alike(g);
+    return c->repeats && !cli->opts.no_repeat && layers_are_alike(g);
 }
 
 /* How a simulation is run, and what it says of itself. */
 struct manner {
-    bool leaps, was_wrong;
+    const struct llm_known *known;  /* NULL: nothing */
+    struct llm_known *learns;       /* of ranks that are alone; NULL: they are not */
+    bool was_wrong;                 /* what was known */
     const struct path_watch *watch; /* NULL: none */
 };
 
@@ -182,7 +189,7 @@ static enum exit_code watch_path(const struct cli *cli, const struct graph *g, c
     kb_status status = kb_breakdown_path(path, watch->each, watch->arg);
 
     for (size_t i = 0; i < g->n; i++)
-        watch->ended_fs[i] = ended_fs(&w->step, i);
+        watch->ended_fs[i] = ended_fs(&w->step, &g->op[i], i);
     return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
 }
 
@@ -198,7 +205,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .layers = g->layers,
                               .tp = (uint32_t)s->tp,
                               .pes = c->unit_pes,
-                              .pe_of = c->order,
+                              .pe_of = c->order + (size_t)s->first_rank * c->unit_pes,
                               .kv_at = g->kv_at,
                               .kv_bytes = g->kv_bytes,
                               .scratch = g->scratch,
@@ -211,7 +218,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .limit = g->limit,
                               .gave_up = &gave_up,
                               .done = &done,
-                              .may_leap = how->leaps,
+                              .known = how->known,
+                              .alone = how->learns != NULL,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
@@ -220,6 +228,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
+    w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
@@ -240,26 +249,72 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         c->told->done += run_operations(g);
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
-    free(w.step.end_fs);
-    free(w.step.came_fs);
+    free(w.step.got_fs);
+    if (how->learns) {
+        *how->learns = (struct llm_known){w.step.tp, w.step.came_fs, w.step.end_fs};
+    } else {
+        free(w.step.end_fs);
+        free(w.step.came_fs);
+    }
     free(w.step.agrees);
     free(w.pes);
     return code;
 }
 
-enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, struct iteration *out)
+/* Ranks do different things where each has experts of its own. */
+static bool ranks_do_the_same(const struct graph *g)
 {
-    struct manner how = {.leaps = may_repeat(cli, c, g)};
+    for (size_t i = 0; i < g->n; i++)
+        if (g->op[i].ep > 1)
+            return false;
+    return true;
+}
+
+enum exit_code run_alone(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, const struct path_watch *watch,
+                         struct llm_known *out)
+{
+    struct graph layer = *g;
+    struct shape ranks = *s;
+    struct iteration it;
+
+    *out = (struct llm_known){0};
+    if (!may_repeat(cli, c, g) || (s->tp > 1 && !c->has_lone_units))
+        return EXIT_OK;
+    layer.layers = 1;
+    if (c->has_like_units && ranks_do_the_same(g))
+        ranks.tp = 1;
+    return simulate(cli, c, &layer, &ranks, &(struct manner){.learns = out, .watch = watch}, &it);
+}
+
+void run_forget(struct llm_known *known)
+{
+    free(known->came_fs);
+    free(known->end_fs);
+    *known = (struct llm_known){0};
+}
+
+enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, struct llm_known *known, struct iteration *out)
+{
+    struct manner how = {.known = known && known->ranks > 0 ? known : NULL};
     enum exit_code code = simulate(cli, c, g, s, &how, out);
 
-    return how.was_wrong && !code ? simulate(cli, c, g, s, &(struct manner){0}, out) : code;
+    if (code || !how.was_wrong)
+        return code;
+    run_forget(known);
+    return simulate(cli, c, g, s, &(struct manner){0}, out);
 }
 
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
-                           const struct shape *s, const struct path_watch *watch)
+                           const struct shape *s, const struct llm_known *known,
+                           const struct path_watch *watch)
 {
+    struct graph layer = *g;
     struct iteration it;
 
-    return simulate(cli, c, g, s, &(struct manner){.watch = watch}, &it);
+    layer.layers = 1;
+    return simulate(cli, c, &layer, s,
+                    &(struct manner){.known = known->ranks > 0 ? known : NULL, .watch = watch},
+                    &it);
 }

@@ -986,6 +986,10 @@ break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude 
 break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
 break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
 break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(npy->dtype == tensor->dtype \|\| is_bits_of\(.*\) \|\|$/    if (npy->dtype == tensor->dtype ||/'
+# -- operations of Triton --------------------------------------------------------------------
+break_it 'triton: what helpers use is not counted' tools/triton.py 's/rest \+= \[c for c in called if c in everywhere and c not in seen\]/rest += []/'
+break_it 'triton: an operation that is not listed has a call' tools/triton.py 's/calls\.get\(plain, "\?"\)/calls.get(plain, "-")/'
+break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
 break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
@@ -1229,6 +1233,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'triton: '*) tests=() scripts=(triton) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;

@@ -2,6 +2,7 @@
 #include "cli/llm/llm_asked.h"
 #include "cli/llm/graph_check.h"
 #include <stdio.h>
+#include <string.h>
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
@@ -134,6 +135,20 @@ static enum exit_code read_list(const struct llm *l, const char *option, const c
     return EXIT_OK;
 }
 
+/* One number of requests, and one step. */
+static enum exit_code check_search(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (strcmp(o->search, "parallel") != 0)
+        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel", o->search);
+    if (l->batches.n > 1 || l->decodes.n > 1 || o->graph)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--search parallel is of one --batch and --decode, without --graph");
+    l->searches = true;
+    return EXIT_OK;
+}
+
 enum exit_code llm_read_lists(struct llm *l)
 {
     enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
@@ -149,6 +164,8 @@ enum exit_code llm_read_lists(struct llm *l)
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
+    if (o->search)
+        return check_search(l);
     for (size_t i = 0; i < l->tps.n && !code; i++)
         code = check_ranks(l, l->tps.value[i]);
     l->rows.many_tps = l->tps.n > 1;

@@ -6,8 +6,8 @@
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
  * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart, so
- * that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
+ * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart,
+ * so that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
  * layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has

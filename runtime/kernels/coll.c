@@ -28,7 +28,10 @@ void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     in = span_of(args.in, part_at(&c, all, c.me).n);
     coll_check_memory(&c, "in", in);
     coll_check_memory(&c, "out", all);
-    coll_gather(&c, in, all);
+    if (c.rows != KB_COLL_AUTO)
+        coll_gather_by_rows(&c, args);
+    else
+        coll_gather(&c, in, all);
 }
 
 void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
@@ -42,12 +45,34 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
     out = span_of(args.out, part_at(&c, all, c.me).n);
     coll_check_memory(&c, "in", all);
     coll_check_memory(&c, "out", out);
-    coll_scatter(&c, all, out);
+    if (c.rows != KB_COLL_AUTO)
+        coll_scatter_by_rows(&c, args);
+    else
+        coll_scatter(&c, all, out);
+}
+
+/* Each half up its tree, then down. */
+static void reduce_halves(struct coll *c, struct span in, struct span out)
+{
+    for (int half = 0; half < 2; half++) {
+        c->second = half > 0;
+        coll_reduce(c, 0, part_of(c->dtype, in, half, 2), part_of(c->dtype, out, half, 2));
+    }
+    for (int half = 0; half < 2; half++) {
+        struct span there = part_of(c->dtype, out, half, 2);
+
+        c->second = half > 0;
+        coll_broadcast(c, 0, there, there);
+    }
 }
 
 /* Straight from each to each, and on a tree, it is one phase, else two. */
 static void reduce_all(struct coll *c, struct span in, struct span out)
 {
+    if (c->halves) {
+        reduce_halves(c, in, out);
+        return;
+    }
     if (c->tree) {
         coll_reduce(c, 0, in, out);
         coll_broadcast(c, 0, out, out);
@@ -127,8 +152,8 @@ void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     if (!coll_begin(&c, &args, DEAL_ALL))
         return;
     if (args.counts) {
-        in = (struct span){args.in, c.given[group.n], c.given};
-        out = (struct span){args.out, c.taken[group.n], c.taken};
+        in = (struct span){.address = args.in, .n = c.given[group.n], .begins = c.given};
+        out = (struct span){.address = args.out, .n = c.taken[group.n], .begins = c.taken};
     }
     coll_check_memory(&c, "in", in);
     coll_check_memory(&c, "out", out);

@@ -807,6 +807,8 @@ break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
+break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
 break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
@@ -1277,7 +1279,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

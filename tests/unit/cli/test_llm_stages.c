@@ -207,7 +207,7 @@ static void a_send_has_ended_when_it_is_kept(void **state)
 
     (void)state;
     run_model(topo, &m, &s, NULL, &p);
-    assert_true(took(&p, "send")->fs > 4096 * NS);
+    assert_true(took(&p, "send")->fs > INT64_C(4096) * NS);
     pipeline_free(&p);
     any_topology_free(topo);
 }

@@ -289,7 +289,7 @@ wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q a
 wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/dim: 128/dim: 128, a: i8/; s/k: 256/k: 256, out: i8/'
 wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
 wrong "a matrix of which only a column is gathered" "10:3: only what a topk has written is gathered" 's/all_reduce/all_gather/'
-wrong "a weight of less than a byte" "7:43: 'i4' has less than a byte" 's/k: 256/k: 256, b: i4/'
+wrong "a weight of less than a byte" "7:48: 'i4' has less than a byte" 's/k: 256/k: 256, b: i4/'
 wrong "more bytes than 64 bits count" "7:3: it has more than 2^55 bytes" 's/n: 384/n: 1024G/; s/layer: 3/layer: 1M/'
 wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 columns" 's/dim: 128/dim: 1024G/'
 wrong "more ranks than any machine has" "2:8: more than 65536 ranks" 's/ranks: 2/ranks: 1M/'

@@ -318,7 +318,8 @@ static void tiles_of_experts_are_those_of_the_stage(void **state)
 
     (void)state;
     m.layers = 4;
-    m.hidden = m.vocab = 256;
+    m.hidden = 256;
+    m.vocab = 512;
     m.inter = m.expert_inter = 64;
     m.head_dim = 8;
     run_known(&cli, &m, &s, &routes, &known, &p);

@@ -2,6 +2,7 @@
  */
 #ifndef STEP_H
 #define STEP_H
+#include "benches/llm/requests.h"
 #include "benches/llm/route.h"
 #include "kernbench.h"
 
@@ -51,13 +52,15 @@ struct llm_op {
     uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
     kb_dtype weight_dtype;
     struct llm_tile tile;
-    int64_t heads, kv_heads, dim; /* of a rank: attention, rope; products: heads, 0: one matrix */
-    int64_t depth;                /* columns of a head of x that a product reads */
-    int64_t v_dim, turned;        /* of a value, 0: dim; columns that are turned */
-    bool latent;                  /* values are the first v_dim columns of keys */
-    int64_t kv_layer;             /* layers with keys and values before those of its block */
-    int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
-    int64_t bytes;                /* of a collective: the array of a rank */
+    int64_t heads, kv_heads, dim;  /* of a rank: attention, rope; products: heads, 0: one matrix */
+    int64_t depth;                 /* columns of a head of x that a product reads */
+    int64_t v_dim, turned;         /* of a value, 0: dim; columns that are turned */
+    bool latent;                   /* values are the first v_dim columns of keys */
+    int64_t kv_layer;              /* layers with keys and values before those of its block */
+    int64_t batch, q, kv;          /* requests, new tokens of each, tokens with the new ones */
+    struct llm_requests *requests; /* borrowed: in place of q and kv, which are those of none; NULL:
+                                      all are alike */
+    int64_t bytes;                 /* of a collective: the array of a rank */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -114,6 +117,9 @@ int64_t llm_units(const struct llm_op *attention);
 int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
 
 int64_t llm_v_dim(const struct llm_op *attention);
+
+/* Sets where pages of requests that are not alike lie. */
+void llm_lay_pages(const struct llm_op *attention, const struct llm_step *s);
 
 /* Bytes of keys and values of a layer in a PE. */
 uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);

@@ -14,6 +14,7 @@
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_asked.h"
 #include "cli/out/memory.h"
+#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include <math.h>
@@ -39,7 +40,7 @@ static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct gr
     uint32_t p, q;
 
     make_graph(l, s, g);
-    grid_of(&l->chip, s->batch * s->q, &p, &q);
+    grid_of(&l->chip, shape_tokens(s), &p, &q);
     graph_place(g, s, p, q);
     return g->room * l->chip.unit_pes;
 }
@@ -51,7 +52,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
     int64_t low = 0, high = l->given->graph.layers;
     uint32_t p, q;
 
-    grid_of(&l->chip, s->batch * s->q, &p, &q);
+    grid_of(&l->chip, shape_tokens(s), &p, &q);
     while (high - low > 1) {
         g = l->given->graph;
         g.layers = (low + high) / 2;
@@ -85,7 +86,7 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
 {
     struct graph g;
     struct shape less = *s;
-    int64_t low = 0, high = l->given ? 1 : s->batch;
+    int64_t low = 0, high = l->given || s->requests ? 1 : s->batch;
 
     while (high - low > 1) {
         less.batch = (low + high) / 2;
@@ -129,10 +130,10 @@ static uint64_t tries_of(const struct opts *o)
 /* A grid that was asked for must have a row of tokens for each of its rows. */
 static enum exit_code check_grid(const struct llm *l, const struct shape *s)
 {
-    if (s->batch * s->q >= l->chip.grid_p)
+    if (shape_tokens(s) >= l->chip.grid_p)
         return EXIT_OK;
     return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
-                   l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
+                   l->cli->opts.grid, (long long)shape_tokens(s), l->chip.grid_p);
 }
 
 /* Which experts the tokens go to, if there are any. */
@@ -152,7 +153,7 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     if (l->given || m->experts == 0)
         return EXIT_OK;
     enum exit_code code = routes_of(l->cli, &l->routes,
-                                    &(struct route_extents){.tokens = s->batch * s->q,
+                                    &(struct route_extents){.tokens = shape_tokens(s),
                                                             .experts = m->experts,
                                                             .chosen = m->chosen,
                                                             .layers = g->layers},
@@ -174,25 +175,32 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
-/* One that fits. */
+/* An iteration that fits, with its tiles. */
+static enum exit_code simulate(struct llm *l, const struct shape *s, struct graph *g,
+                               struct found *found, struct iteration *it)
+{
+    enum exit_code code = check_grid(l, s);
+
+    if (code)
+        return code;
+    unit_bytes(l, s, g);
+    l->told.operations = operations_of(l, g);
+    l->told.done = 0;
+    code = route(l, s, g);
+    if (!code)
+        code = search_tiles(l->cli, &l->chip, g, s, tries_of(&l->cli->opts), &l->known, found);
+    return code ? code : run_graph(l->cli, &l->chip, g, s, it);
+}
+
+/* The same, with its rows. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct iteration it;
+    enum exit_code code = simulate(l, s, &g, found, &it);
 
-    enum exit_code code = check_grid(l, s);
-    if (code)
-        return code;
-    unit_bytes(l, s, &g);
-    l->told.operations = operations_of(l, &g);
-    l->told.done = 0;
-    code = route(l, s, &g);
-    if (!code)
-        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
-    if (!code)
-        code = run_graph(l->cli, &l->chip, &g, s, &it);
     if (!code)
         code = causes_of(l->cli, &l->chip, &g, s, cause);
     if (code)
@@ -356,6 +364,90 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
 
+/* -- requests that are not alike -------------------------------------------------------------- */
+
+static int64_t kv_heads_here(const struct llm *l)
+{
+    return graph_kv_heads(&l->model, (int64_t)l->tps.value[0]);
+}
+
+static struct shape shape_of_requests(const struct llm *l, struct llm_requests *r)
+{
+    struct shape s = l->shape;
+
+    s.tp = (int64_t)l->tps.value[0];
+    s.batch = r->n;
+    s.requests = r;
+    s.kv = r->longest;
+    return s;
+}
+
+/* Those of the file. */
+static enum exit_code run_iterations(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
+    struct llm_requests *r;
+    enum exit_code code = EXIT_OK;
+    size_t at = 0;
+    int64_t number, fs, kv_heads = kv_heads_here(l);
+
+    l->told.iterations = l->its.of_iterations;
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
+    while (!code && (r = iterations_next(&l->its, &at, kv_heads, &number))) {
+        struct shape s = shape_of_requests(l, r);
+
+        code = check_size(l, &s);
+        if (!code)
+            code = iterate(l, &s, llm_rows_phase(&l->rows, number), &fs);
+        llm_requests_free(r);
+    }
+    return end_here(l, out, code);
+}
+
+/* What is left for keys and values beside weights and the activations of the largest iteration. */
+static enum exit_code room_left(struct llm *l, const struct kb_llm_limits *limits,
+                                struct kb_llm_answer *out)
+{
+    int64_t kv_heads = kv_heads_here(l);
+    struct llm_requests *r = iterations_largest(limits, kv_heads);
+    struct shape s = shape_of_requests(l, r);
+    struct graph g;
+
+    unit_bytes(l, &s, &g);
+    llm_requests_free(r);
+    out->room_bytes = (int64_t)l->chip.unit_bytes - (int64_t)g.kv_at * l->chip.unit_pes;
+    out->token_bytes = model_kv_bytes(&l->model, s.kv_dtype);
+    if (!model_has_latent(&l->model))
+        out->token_bytes = out->token_bytes / l->model.kv_heads * kv_heads;
+    if (out->room_bytes > 0)
+        return EXIT_OK;
+    return refuse_whole(l, &s, g.kv_at * l->chip.unit_pes);
+}
+
+/* Those that the program asks for. */
+static enum exit_code run_asked(struct llm *l, struct session *session)
+{
+    int64_t kv_heads = kv_heads_here(l);
+    struct kb_llm_answer answer = {.fs = 0};
+    const struct kb_llm_batch *batch;
+    struct graph g;
+    struct found found[GRAPH_OPS_MAX];
+    struct iteration it;
+    enum exit_code code = room_left(l, session->limits, &answer);
+
+    while (!code && (batch = session_batch(session, &answer))) {
+        struct llm_requests *r = iterations_of_program(batch, kv_heads);
+        struct shape s = shape_of_requests(l, r);
+
+        code = check_size(l, &s);
+        if (!code)
+            code = simulate(l, &s, &g, found, &it);
+        answer.fs = code ? 0 : it.fs;
+        llm_requests_free(r);
+    }
+    return code ? code : stop_asked() ? EXIT_INTERRUPTED : EXIT_OK;
+}
+
 /* -- graphs ----------------------------------------------------------------------------------- */
 
 /* The one iteration that is asked for, as a file. */
@@ -399,9 +491,12 @@ static enum exit_code refuse_options(const struct cli *cli)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i])
             return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
-    if (o->prefill || o->tokens || o->chunk || o->ep || o->dry_run || strcmp(o->batch, "1") != 0)
-        return cmd_say(cli, EXIT_USAGE,
-                       "--prefill, --tokens, --chunk, --ep, --batch and --dry-run are of models");
+    if (o->prefill || o->tokens || o->chunk || o->ep || o->iterations || o->dry_run ||
+        strcmp(o->batch, "1") != 0)
+        return cmd_say(
+            cli, EXIT_USAGE,
+            "--prefill, --tokens, --chunk, --ep, --iterations, --batch and --dry-run are of "
+            "models");
     return EXIT_OK;
 }
 
@@ -453,7 +548,15 @@ static enum exit_code run_model(struct llm *l)
         code = llm_read_experts(l);
     if (!code)
         code = llm_read_lists(l);
-    if (!code && l->cli->opts.graph)
+    if (!code && l->cli->opts.iterations)
+        code = llm_read_iterations(l);
+    if (code)
+        return code;
+    if (session_here() && session_here()->limits)
+        return run_asked(l, session_here());
+    if (l->cli->opts.iterations)
+        return cmd_output(l->cli, run_iterations, l);
+    if (l->cli->opts.graph)
         code = write_graph(l);
     return code ? code : cmd_output(l->cli, run_batches, l);
 }
@@ -479,6 +582,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     chip_free(&l->chip);
     searched_free(&l->known);
     routes_free(&l->routes);
+    iterations_free(&l->its);
     llm_rows_free(&l->rows);
     return code;
 }

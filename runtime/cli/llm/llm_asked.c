@@ -1,7 +1,9 @@
 /* llm_asked.c -- options of `llm`: what is asked for is read, and refused where it cannot be. */
 #include "cli/llm/llm_asked.h"
 #include "cli/llm/graph_check.h"
+#include "cli/out/session.h"
 #include <stdio.h>
+#include <string.h>
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
@@ -74,6 +76,10 @@ enum exit_code llm_refuse_latent(const struct llm *l)
 
     if (!model_has_latent(&l->model))
         return EXIT_OK;
+    if (o->iterations || (session_here() && session_here()->limits))
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: of latent attention (kv_lora_rank) requests must be alike",
+                       l->model.name);
     if (o->graph)
         return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
     if (o->prefill || o->tokens || !o->decode)
@@ -116,6 +122,19 @@ enum exit_code llm_read_lists(struct llm *l)
     l->rows.many_tps = l->tps.n > 1;
     l->rows.many_kvs = l->decodes.n > 1;
     return code;
+}
+
+enum exit_code llm_read_iterations(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || strcmp(o->batch, "1") != 0)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
+                       "do, and has no --graph");
+    if (l->tps.n > 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--iterations: --tp is one number");
+    return iterations_read(l->cli, o->iterations, &l->its);
 }
 
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
 #include "cli/llm/graph_yaml.h"
+#include "cli/llm/iterations.h"
 #include "cli/llm/llm_rows.h"
 #include "cli/llm/routing.h"
 #include "cli/llm/run.h"
@@ -16,6 +17,7 @@ struct llm {
     struct chip chip;
     struct shape shape; /* of all iterations, except batch, q and kv */
     struct list tps, decodes, batches;
+    struct iterations its; /* of --iterations */
     struct searched known;
     struct routes routes;
     struct llm_rows rows;
@@ -35,6 +37,9 @@ enum exit_code llm_refuse_latent(const struct llm *l);
 
 /* Numbers of ranks, batches and tokens that are there: all of them multiply. */
 enum exit_code llm_read_lists(struct llm *l);
+
+/* The file of iterations, which nothing else says. */
+enum exit_code llm_read_iterations(struct llm *l);
 
 /* The grid and the tiles that are given, which are kept in `map`. */
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);

@@ -151,6 +151,16 @@ void llm_rows_add(struct llm_rows *l, const struct simulated *it)
     set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
 }
 
+const char *llm_rows_phase(struct llm_rows *l, int64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "iteration %lld", (long long)number);
+    if (l->n_phases == l->phases_room)
+        l->phase = memory_room(l->phase, l->n_phases, &l->phases_room, sizeof *l->phase);
+    return l->phase[l->n_phases++] = memory_text(text);
+}
+
 void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
                     int64_t tpot_fs)
 {
@@ -226,6 +236,9 @@ void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
 
 void llm_rows_free(struct llm_rows *l)
 {
+    for (size_t i = 0; i < l->n_phases; i++)
+        free(l->phase[i]);
+    free(l->phase);
     free(l->row);
     free(l->total);
 }

@@ -11,6 +11,8 @@ struct llm_rows {
     size_t n, room;
     struct llm_total *total; /* owned: a batch each */
     size_t n_totals, totals_room;
+    char **phase; /* owned, the texts too */
+    size_t n_phases, phases_room;
 };
 
 /* An iteration: a row for each operation, then the layer, the head and the total. */
@@ -23,6 +25,9 @@ struct simulated {
     const char *phase;
 };
 void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
+
+/* "iteration N", as long as the rows live. */
+const char *llm_rows_phase(struct llm_rows *rows, int64_t number);
 
 /* A batch; 0 fs: not simulated. */
 void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,

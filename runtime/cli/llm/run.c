@@ -217,7 +217,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_error why = {""};
     enum exit_code code;
 
-    grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
+    grid_of(c, shape_tokens(s), &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);

@@ -7,6 +7,7 @@
  * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
+#include "cli/llm/batches.h"
 #include "cli/llm/cause.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
@@ -14,7 +15,6 @@
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_asked.h"
 #include "cli/out/memory.h"
-#include "cli/out/session.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include <math.h>
@@ -40,7 +40,7 @@ static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct gr
     uint32_t p, q;
 
     make_graph(l, s, g);
-    grid_of(&l->chip, shape_tokens(s), &p, &q);
+    grid_of(&l->chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
     return g->room * l->chip.unit_pes;
 }
@@ -52,7 +52,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
     int64_t low = 0, high = l->given->graph.layers;
     uint32_t p, q;
 
-    grid_of(&l->chip, shape_tokens(s), &p, &q);
+    grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
         g = l->given->graph;
         g.layers = (low + high) / 2;
@@ -86,7 +86,7 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
 {
     struct graph g;
     struct shape less = *s;
-    int64_t low = 0, high = l->given || s->requests ? 1 : s->batch;
+    int64_t low = 0, high = l->given ? 1 : s->batch;
 
     while (high - low > 1) {
         less.batch = (low + high) / 2;
@@ -130,10 +130,10 @@ static uint64_t tries_of(const struct opts *o)
 /* A grid that was asked for must have a row of tokens for each of its rows. */
 static enum exit_code check_grid(const struct llm *l, const struct shape *s)
 {
-    if (shape_tokens(s) >= l->chip.grid_p)
+    if (s->batch * s->q >= l->chip.grid_p)
         return EXIT_OK;
     return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
-                   l->cli->opts.grid, (long long)shape_tokens(s), l->chip.grid_p);
+                   l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
 }
 
 /* Which experts the tokens go to, if there are any. */
@@ -153,7 +153,7 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     if (l->given || m->experts == 0)
         return EXIT_OK;
     enum exit_code code = routes_of(l->cli, &l->routes,
-                                    &(struct route_extents){.tokens = shape_tokens(s),
+                                    &(struct route_extents){.tokens = s->batch * s->q,
                                                             .experts = m->experts,
                                                             .chosen = m->chosen,
                                                             .layers = g->layers},
@@ -162,47 +162,45 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     return code;
 }
 
-/* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
+/* Of its search, where each try is one, of the run, and of the layers that ranks do alone and that
+ * causes are found in. */
 static uint64_t operations_of(const struct llm *l, const struct graph *g)
 {
     struct graph one = *g;
     uint64_t n = run_operations(g);
 
     one.layers = 1;
-    n += run_operations(&one);
+    n += 2 * run_operations(&one);
     for (size_t i = 0; i < g->n; i++)
         n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
     return n;
 }
 
-/* An iteration that fits, with its tiles. */
-static enum exit_code simulate(struct llm *l, const struct shape *s, struct graph *g,
-                               struct found *found, struct iteration *it)
-{
-    enum exit_code code = check_grid(l, s);
-
-    if (code)
-        return code;
-    unit_bytes(l, s, g);
-    l->told.operations = operations_of(l, g);
-    l->told.done = 0;
-    code = route(l, s, g);
-    if (!code)
-        code = search_tiles(l->cli, &l->chip, g, s, tries_of(&l->cli->opts), &l->known, found);
-    return code ? code : run_graph(l->cli, &l->chip, g, s, it);
-}
-
-/* The same, with its rows. */
+/* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const char *cause[GRAPH_OPS_MAX] = {NULL};
+    struct llm_known known = {0};
     struct iteration it;
-    enum exit_code code = simulate(l, s, &g, found, &it);
 
+    enum exit_code code = check_grid(l, s);
+    if (code)
+        return code;
+    unit_bytes(l, s, &g);
+    l->told.operations = operations_of(l, &g);
+    l->told.done = 0;
+    code = route(l, s, &g);
     if (!code)
-        code = causes_of(l->cli, &l->chip, &g, s, cause);
+        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
+    if (!code)
+        code = causes_alone(l->cli, &l->chip, &g, s, &known, cause);
+    if (!code)
+        code = run_graph(l->cli, &l->chip, &g, s, &known, &it);
+    if (!code)
+        code = causes_of(l->cli, &l->chip, &g, s, &known, cause);
+    run_forget(&known);
     if (code)
         return code;
     llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
@@ -364,88 +362,14 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
 
-/* -- requests that are not alike -------------------------------------------------------------- */
-
-static int64_t kv_heads_here(const struct llm *l)
-{
-    return graph_kv_heads(&l->model, (int64_t)l->tps.value[0]);
-}
-
-static struct shape shape_of_requests(const struct llm *l, struct llm_requests *r)
-{
-    struct shape s = l->shape;
-
-    s.tp = (int64_t)l->tps.value[0];
-    s.batch = r->n;
-    s.requests = r;
-    s.kv = r->longest;
-    return s;
-}
-
-/* Those of the file. */
-static enum exit_code run_iterations(void *arg, struct sink *out)
+/* Those of --iterations. */
+static enum exit_code run_file(void *arg, struct sink *out)
 {
     struct llm *l = arg;
-    struct llm_requests *r;
-    enum exit_code code = EXIT_OK;
-    size_t at = 0;
-    int64_t number, fs, kv_heads = kv_heads_here(l);
 
     l->told.iterations = l->its.of_iterations;
     progress_begin(&l->told.progress, l->cli->opts.quiet);
-    while (!code && (r = iterations_next(&l->its, &at, kv_heads, &number))) {
-        struct shape s = shape_of_requests(l, r);
-
-        code = check_size(l, &s);
-        if (!code)
-            code = iterate(l, &s, llm_rows_phase(&l->rows, number), &fs);
-        llm_requests_free(r);
-    }
-    return end_here(l, out, code);
-}
-
-/* What is left for keys and values beside weights and the activations of the largest iteration. */
-static enum exit_code room_left(struct llm *l, const struct kb_llm_limits *limits,
-                                struct kb_llm_answer *out)
-{
-    int64_t kv_heads = kv_heads_here(l);
-    struct llm_requests *r = iterations_largest(limits, kv_heads);
-    struct shape s = shape_of_requests(l, r);
-    struct graph g;
-
-    unit_bytes(l, &s, &g);
-    llm_requests_free(r);
-    out->room_bytes = (int64_t)l->chip.unit_bytes - (int64_t)g.kv_at * l->chip.unit_pes;
-    out->token_bytes = model_kv_bytes(&l->model, s.kv_dtype);
-    if (!model_has_latent(&l->model))
-        out->token_bytes = out->token_bytes / l->model.kv_heads * kv_heads;
-    if (out->room_bytes > 0)
-        return EXIT_OK;
-    return refuse_whole(l, &s, g.kv_at * l->chip.unit_pes);
-}
-
-/* Those that the program asks for. */
-static enum exit_code run_asked(struct llm *l, struct session *session)
-{
-    int64_t kv_heads = kv_heads_here(l);
-    struct kb_llm_answer answer = {.fs = 0};
-    const struct kb_llm_batch *batch;
-    struct graph g;
-    struct found found[GRAPH_OPS_MAX];
-    struct iteration it;
-    enum exit_code code = room_left(l, session->limits, &answer);
-
-    while (!code && (batch = session_batch(session, &answer))) {
-        struct llm_requests *r = iterations_of_program(batch, kv_heads);
-        struct shape s = shape_of_requests(l, r);
-
-        code = check_size(l, &s);
-        if (!code)
-            code = simulate(l, &s, &g, found, &it);
-        answer.fs = code ? 0 : it.fs;
-        llm_requests_free(r);
-    }
-    return code ? code : stop_asked() ? EXIT_INTERRUPTED : EXIT_OK;
+    return end_here(l, out, batches_of_file(l));
 }
 
 /* -- graphs ----------------------------------------------------------------------------------- */
@@ -548,15 +472,13 @@ static enum exit_code run_model(struct llm *l)
         code = llm_read_experts(l);
     if (!code)
         code = llm_read_lists(l);
-    if (!code && l->cli->opts.iterations)
+    if (!code && (l->cli->opts.iterations || session_here_asks()))
         code = llm_read_iterations(l);
-    if (code)
-        return code;
-    if (session_here() && session_here()->limits)
-        return run_asked(l, session_here());
-    if (l->cli->opts.iterations)
-        return cmd_output(l->cli, run_iterations, l);
-    if (l->cli->opts.graph)
+    if (!code && session_here_asks())
+        return batches_of_program(l, session_here());
+    if (!code && l->its.n > 0)
+        return cmd_output(l->cli, run_file, l);
+    if (!code && l->cli->opts.graph)
         code = write_graph(l);
     return code ? code : cmd_output(l->cli, run_batches, l);
 }

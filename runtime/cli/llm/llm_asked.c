@@ -76,7 +76,7 @@ enum exit_code llm_refuse_latent(const struct llm *l)
 
     if (!model_has_latent(&l->model))
         return EXIT_OK;
-    if (o->iterations || (session_here() && session_here()->limits))
+    if (o->iterations || session_here_asks())
         return cmd_say(l->cli, EXIT_USAGE,
                        "%s: of latent attention (kv_lora_rank) requests must be alike",
                        l->model.name);
@@ -134,7 +134,7 @@ enum exit_code llm_read_iterations(struct llm *l)
                        "do, and has no --graph");
     if (l->tps.n > 1)
         return cmd_say(l->cli, EXIT_USAGE, "--iterations: --tp is one number");
-    return iterations_read(l->cli, o->iterations, &l->its);
+    return o->iterations ? iterations_read(l->cli, o->iterations, &l->its) : EXIT_OK;
 }
 
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)

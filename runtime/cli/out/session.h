@@ -52,6 +52,12 @@ static inline struct session *session_here(void)
     return parallel_owner;
 }
 
+/* Does its program ask for iterations one by one? */
+static inline bool session_here_asks(void)
+{
+    return session_here() && session_here()->limits;
+}
+
 /* A line of messages. */
 void session_say(struct session *s, const char *line);
 

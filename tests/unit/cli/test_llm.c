@@ -70,7 +70,7 @@ static struct iteration time_routed(const struct cli *cli, const struct model *m
         assert_int_equal(routes_of(cli, routes, &x, &routing), EXIT_OK);
     graph_route(g, routing);
     assert_int_equal(search_tiles(cli, &chip, g, s, 1, &known, found), EXIT_OK);
-    assert_int_equal(run_graph(cli, &chip, g, s, &it), EXIT_OK);
+    assert_int_equal(run_graph(cli, &chip, g, s, NULL, &it), EXIT_OK);
     for (size_t i = 0; i < g->n; i++)
         assert_true(found[i].bound_fs <= it.op[i].fs);
     searched_free(&known);
@@ -478,7 +478,7 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
                               .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)}};
     grid_of(&chip, s.batch, &p, &q);
     graph_place(&g, &s, p, q);
-    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &it), EXIT_OK);
     double bound = search_bound_ns(&chip, &g.op[0], p, q);
     assert_true(bound * 1e6 <= (double)it.fs);
     chip_free(&chip);
@@ -512,7 +512,7 @@ static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
     graph_place(&g, &s, p, q);
     assert_int_equal(routes_of(&cli, &routes, &x, &routing), EXIT_OK);
     graph_route(&g, routing);
-    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &it), EXIT_OK);
     double bound = search_bound_ns(&chip, &g.op[0], p, q);
     assert_true(bound > 0 && bound * 1e6 <= (double)it.fs);
     routes_free(&routes);

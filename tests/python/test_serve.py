@@ -159,7 +159,7 @@ def random_batches(draw, n):
     batches = []
     for i in range(n):
         of = draw.choice([2, 5])
-        batch = [(1, 16 * draw.randint(1, 30), True) for _ in range(of)]
+        batch = [(1, 16 * draw.randint(1, 12), True) for _ in range(of)]
         if i % 3 == 2:  # a piece of a prompt beside them: 24 new tokens in all
             batch[0] = (25 - of, 25 - of + draw.randint(0, 200), draw.random() < 0.7)
         batches.append(tuple(sorted(batch, reverse=True)))
@@ -167,7 +167,7 @@ def random_batches(draw, n):
 
 
 # Small enough for all layers to be simulated.
-TINY = {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 5, "num_attention_heads": 8, "num_key_value_heads": 8,
+TINY = {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 3, "num_attention_heads": 8, "num_key_value_heads": 8,
         "intermediate_size": 512, "vocab_size": 2048, "torch_dtype": "bfloat16"}
 MACHINES = [("cube8", {}), ("cube8", {"contention.links": "ideal"}), ("cube8", {"software.launch_ns": 500}),
             ("cube8", {"cube.hbm.model": "banks"}), ("cube8", {"contention.links": "router"})]
@@ -177,7 +177,7 @@ MACHINES = [("cube8", {}), ("cube8", {"contention.links": "ideal"}), ("cube8", {
 def test_what_is_added_up_is_what_all_layers_take(name, keys, tmp_path):
     """Iterations of a program have the digits of the command line's, whose layers are all simulated."""
     machine = kernbench.Machine(name, **keys)
-    batches = random_batches(random.Random(name + str(keys)), 9)
+    batches = random_batches(random.Random(name + str(keys)), 6)
     model = tmp_path / "config.json"
     model.write_text(json.dumps(TINY))
     path = tmp_path / "iterations.csv"

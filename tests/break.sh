@@ -785,6 +785,11 @@ break_it 'lines of kernels without sums' runtime/cli/rows/breakdown_rows.c 's/ &
 break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^    put_sink\(s, &r->figures\);//'
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
+break_it 'all requests have the pages of the first' benches/llm/requests.c 's/r->before\[u - s->pes\] \+ pages_of/0 * pages_of/'
+break_it 'a row is of the next request' benches/llm/requests.c 's/r->request\[middle\]\.row <= row/r->request[middle].row < row/'
+break_it 'each request is as long as the first' benches/llm/place.h 's/op->requests->request\[i\]/op->requests->request[0]/'
+break_it 'lengths count once for all layers' runtime/cli/llm/batches.c 's/size->rest_fs \+ b->graph\.layers \* alone/size->rest_fs + alone/'
+break_it 'sums of iterations are not compared' runtime/cli/llm/batches.c 's/m->adds_up = !code && are_as_alone\(.*/m->adds_up = !code;/'
 break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
 break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'

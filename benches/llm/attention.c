@@ -222,7 +222,7 @@ static void join(const struct llm_pe *me, uint32_t from, int64_t rows, int64_t d
 static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
                        int64_t member, int64_t members)
 {
-    struct llm_request of = request_of(op, unit / op->kv_heads);
+    struct llm_request of = llm_request_at(op, unit / op->kv_heads);
     struct block b = {of, unit, 0, 1, member, members, of.kv};
     int64_t rows = op->heads / op->kv_heads;
     tl_ctx *tl = me->tl;
@@ -264,7 +264,7 @@ static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op, in
 static void attend_unit(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
                         int64_t member, int64_t members)
 {
-    struct llm_request of = request_of(op, unit / op->kv_heads);
+    struct llm_request of = llm_request_at(op, unit / op->kv_heads);
     int64_t rows = rows_at_once(me, op, of.q);
 
     if (of.q == 1) {
@@ -305,7 +305,7 @@ void llm_attention(const struct llm_pe *me, const struct llm_op *op)
 /* Which token of a request a row is. */
 static int64_t token_of(const struct llm_op *op, int64_t request, int64_t row)
 {
-    struct llm_request of = request_of(op, request);
+    struct llm_request of = llm_request_at(op, request);
 
     return of.kv - of.q + row - of.row;
 }
@@ -349,7 +349,7 @@ static void keep_new(const struct llm_pe *me, const struct llm_op *op, int64_t i
 
     for (int64_t row = part.row + i, end = row + m; row < end; row += rows) {
         int64_t i_of = llm_request_with(op, row), token = token_of(op, i_of, row);
-        struct llm_request of = request_of(op, i_of);
+        struct llm_request of = llm_request_at(op, i_of);
 
         rows = least(least(me->s->page - token % me->s->page, of.row + of.q - row), end - row);
         for (int64_t col = part.col > q ? part.col : q; col < part.col + part.cols; col += cols) {

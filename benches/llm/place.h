@@ -85,7 +85,7 @@ static inline uint32_t runs_of(const struct llm_pe *me, const struct llm_matrix 
 }
 
 /* The i-th request of an operation, and the one that a row is of. */
-static inline struct llm_request request_of(const struct llm_op *op, int64_t i)
+static inline struct llm_request llm_request_at(const struct llm_op *op, int64_t i)
 {
     return op->requests ? op->requests->request[i]
                         : (struct llm_request){i * op->q, op->q, op->kv, true};

@@ -105,8 +105,8 @@ struct llm_step {
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
     struct llm_limit limit;
-    bool *gave_up;        /* written: a product has passed the limit, or would have */
-    bool alone;           /* what lies between ranks is left out */
+    bool *gave_up;                 /* written: a product has passed the limit, or would have */
+    bool alone;                    /* what lies between ranks is left out */
     const struct llm_known *known; /* is leapt over: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */

@@ -297,7 +297,7 @@ enum exit_code causes_alone(const struct cli *cli, const struct chip *c, const s
     enum exit_code code = run_alone(cli, c, g, s, &run->watch, known);
 
     if (!code && known->ranks > 0)
-        take_causes(run, g, &(struct llm_known){0}, cause);
+        take_causes(run, g, &(struct llm_known){0}, cause); /* of all */
     run_heard_free(run);
     return code;
 }
@@ -306,8 +306,11 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
                          const struct shape *s, const struct llm_known *known,
                          const char *cause[GRAPH_OPS_MAX])
 {
+    static const struct llm_known nothing;
     struct run_heard *run = run_heard_new(c);
-    enum exit_code code = run_watched(cli, c, g, s, known, &run->watch);
+    /* Without a barrier behind it, a leap would be of the first command of a collective. */
+    const struct llm_known *leaps = c->unit_pes > 1 ? known : &nothing;
+    enum exit_code code = run_watched(cli, c, g, s, leaps, &run->watch);
 
     if (!code)
         take_causes(run, g, known, cause);

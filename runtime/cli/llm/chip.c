@@ -40,6 +40,9 @@ static void take_key(void *arg, const kb_key *key)
     struct chip *c = arg;
     double *at = member(c, key->path);
 
+    if (strcmp(key->path, "cubes") == 0)
+        c->has_like_cubes = strcmp(key->text, "{}") == 0;
+
     if (at)
         *at = key->value;
     else if (strcmp(key->path, "cube.pe.pe_gemm.mac") == 0)
@@ -181,13 +184,14 @@ static bool has_lone_units(const struct chip *c)
     return !says(&c->info, "model: mesh");
 }
 
+/* Cubes of a net are of a kind each, for their ports. */
 static bool is_like(const struct chip *c, uint32_t sip, uint32_t cube, const kb_cube *first)
 {
     kb_cube found = {0};
 
     if (kb_cube_get(c->topo, sip, cube, &found) != KB_OK)
         return first->n_pes == 0;
-    return found.kind == first->kind && found.n_pes == first->n_pes &&
+    return (c->has_like_cubes || found.kind == first->kind) && found.n_pes == first->n_pes &&
            found.n_slices == first->n_slices && found.crossbars == first->crossbars &&
            memcmp(found.pes, first->pes, sizeof found.pes) == 0;
 }

@@ -26,6 +26,7 @@ struct chip {
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     bool has_lone_units; /* what passes between others shares nothing with what a unit does alone */
+    bool has_like_cubes; /* all have the same keys */
     bool has_like_units; /* all have the same parts */
     uint32_t units;      /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;

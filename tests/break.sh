@@ -789,7 +789,7 @@ break_it 'all requests have the pages of the first' benches/llm/requests.c 's/r-
 break_it 'a row is of the next request' benches/llm/requests.c 's/r->request\[middle\]\.row <= row/r->request[middle].row < row/'
 break_it 'each request is as long as the first' benches/llm/place.h 's/op->requests->request\[i\]/op->requests->request[0]/'
 break_it 'lengths count once for all layers' runtime/cli/llm/batches.c 's/size->rest_fs \+ b->graph\.layers \* alone/size->rest_fs + alone/'
-break_it 'sums of iterations are not compared' runtime/cli/llm/batches.c 's/m->adds_up = !code && are_as_alone\(.*/m->adds_up = !code;/'
+break_it 'iterations without a head take what those with one do' runtime/cli/llm/batches.c 's/ && m->size\[i\]\.heads == r->heads//'
 break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
 break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
@@ -1225,7 +1225,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_batches llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -135,7 +135,7 @@ enum exit_code batches_of_file(struct llm *l)
 
 /* What operations that depend on lengths take, of one call. */
 struct lengths_take {
-    int64_t layer_fs, head_fs;
+    int64_t layer_fs, head_fs, attention_fs; /* rope and attention; the norm; attention */
 };
 
 /* Does it take another time if requests are as many, with as many new tokens, of other lengths? */
@@ -177,11 +177,14 @@ static enum exit_code run_lengths(const struct llm *l, const struct batch *b,
     struct iteration it;
     enum exit_code code = run_graph(l->cli, &l->chip, &only, &alone, NULL, &it);
 
-    *out = (struct lengths_take){0, 0};
-    for (size_t i = 1; i < only.n && !code; i++)
-        *(only.op[i].kind == LLM_ROPE || only.op[i].kind == LLM_ATTENTION ? &out->layer_fs
-                                                                          : &out->head_fs) +=
-            it.op[i].fs;
+    *out = (struct lengths_take){0, 0, 0};
+    for (size_t i = 1; i < only.n && !code; i++) {
+        enum llm_kind kind = only.op[i].kind;
+        bool is_layer = kind == LLM_ROPE || kind == LLM_ATTENTION;
+
+        *(is_layer ? &out->layer_fs : &out->head_fs) += it.op[i].fs;
+        out->attention_fs += kind == LLM_ATTENTION ? it.op[i].fs : 0;
+    }
     return code;
 }
 
@@ -196,6 +199,7 @@ struct size_known {
 struct memo {
     bool adds_up; /* until it does not */
     int checked;
+    int64_t n_whole;
     struct size_known *size; /* owned */
     size_t n, room;
 };
@@ -265,6 +269,15 @@ static enum exit_code add_up(const struct llm *l, const struct batch *b,
     return code;
 }
 
+static enum exit_code attention_alone(const struct llm *l, const struct batch *b, int64_t *fs)
+{
+    struct lengths_take alone;
+    enum exit_code code = run_lengths(l, b, &alone);
+
+    *fs = alone.attention_fs;
+    return code;
+}
+
 static enum exit_code time_of(struct llm *l, struct batch *b, struct memo *m, int64_t *fs)
 {
     const struct size_known *size = m->adds_up ? find_size(m, b->requests) : NULL;
@@ -275,6 +288,7 @@ static enum exit_code time_of(struct llm *l, struct batch *b, struct memo *m, in
     if (code || (size && m->checked == CHECKED))
         return code;
     code = run_whole(l, b, m, fs);
+    m->n_whole++;
     if (size && !code && *fs != sum_fs)
         m->adds_up = false;
     m->checked += size != NULL;
@@ -309,8 +323,13 @@ enum exit_code batches_of_program(struct llm *l, struct session *session)
         struct llm_requests *r = iterations_of_program(batch, heads_here(l));
         uint64_t bytes = lay(l, r, b);
 
-        code =
-            bytes > l->chip.unit_bytes ? refuse(l, r->n, bytes) : time_of(l, b, &memo, &answer.fs);
+        if (bytes > l->chip.unit_bytes)
+            code = refuse(l, r->n, bytes);
+        else if (batch->only_attention)
+            code = attention_alone(l, b, &answer.fs);
+        else
+            code = time_of(l, b, &memo, &answer.fs);
+        answer.n_whole = memo.n_whole;
         llm_requests_free(r);
     }
     free(memo.size);

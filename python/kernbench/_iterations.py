@@ -90,12 +90,12 @@ class Feed:
         if not lib.kb_query_wait(self.c, STOP_MS):
             _left.append((ffi.gc(self.c, None), self.machine, self.limits, self.batch))
 
-    def time(self, batch: Batch) -> int:
-        """What an iteration takes, in fs."""
+    def time(self, batch: Batch, only_attention: bool = False) -> int:
+        """What an iteration takes, or attention of one layer alone on one rank, in fs."""
         columns = [np.array([one[0] for one in batch], np.int64), np.array([one[1] for one in batch], np.int64),
                    np.array([one[2] for one in batch], np.bool_)]
         c = ffi.new("kb_llm_batch *")
-        c.n = len(batch)
+        c.n, c.only_attention = len(batch), only_attention
         c.q, c.kv = (ffi.from_buffer("int64_t[]", column) for column in columns[:2])
         c.has_head = ffi.from_buffer("_Bool[]", columns[2])
         self.batch = (c, columns)  # borrowed until it asks again
@@ -155,6 +155,10 @@ class Iterations:
             self.simulated += 1
             self._new.append(batch)
         return fs
+
+    def attention(self, batch: Any) -> int:
+        """What attention of one layer takes alone on one rank, in whole fs; not kept."""
+        return self._feed.time(tuple((int(q), int(kv), bool(head)) for q, kv, head in batch), only_attention=True)
 
     def _read(self, path: str) -> None:
         try:

@@ -4,7 +4,7 @@
  *
  * Between two collectives of ranks a rank is alone. Its PEs leave a barrier each a fixed time after
  * the last of them has come: the word of the release takes its way. All that they had under way has
- * ended, and where a machine forgets (chip.forgets) nothing else is left of it. So an operation
+ * ended, and where layers repeat (chip.repeats) nothing else is left of it. So an operation
  * that begins behind a barrier takes, on each PE, what it takes in a run of this rank alone, and
  * only collectives, in which ranks meet at times that shift, have to be simulated.
  *

@@ -32,6 +32,7 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
         *g = l->given->graph;
     else
         graph_of_model(&l->model, s, g);
+    g->round = l->chip.round;
 }
 
 /* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
@@ -54,7 +55,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
 
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
-        g = l->given->graph;
+        make_graph(l, s, &g);
         g.layers = (low + high) / 2;
         graph_place(&g, s, p, q);
         if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)

@@ -47,6 +47,7 @@ static uint64_t lay(const struct llm *l, struct llm_requests *r, struct batch *b
     b->shape.requests = r;
     b->shape.kv = r->longest;
     graph_of_model(&l->model, &b->shape, &b->graph);
+    b->graph.round = l->chip.round;
     grid_of(&l->chip, r->tokens, &p, &q);
     graph_place(&b->graph, &b->shape, p, q);
     return b->graph.room * l->chip.unit_pes;

@@ -40,6 +40,8 @@ static void take_key(void *arg, const kb_key *key)
     struct chip *c = arg;
     double *at = member(c, key->path);
 
+    if (strcmp(key->path, "addressing.granule") == 0)
+        c->round = (uint64_t)key->value;
     if (strcmp(key->path, "cubes") == 0)
         c->has_like_cubes = strcmp(key->text, "{}") == 0;
 
@@ -179,6 +181,8 @@ static bool says(const kb_info *info, const char *text)
  * own, unless the NoC is a mesh. Between SIPs only a switch is sure to lead past the others. */
 static bool has_lone_units(const struct chip *c)
 {
+    if (c->round > 0) /* its memories are those of all */
+        return false;
     if (c->info.sips > 1)
         return c->units <= 2 || !says(&c->info, "shape:") || says(&c->info, "shape: switch");
     return !says(&c->info, "model: mesh");
@@ -221,12 +225,12 @@ static bool has_like_units(const struct chip *c)
     return true;
 }
 
-/* By what is in its keys: banks, caches, blocks and granules ask where bytes lie, a component may,
- * and routers, hashes and paths take turns by the number of a transaction. */
-static bool forgets_places(const kb_info *info)
+/* By what is in its keys: banks, caches and blocks ask where bytes lie, a component may, and
+ * routers, hashes and paths take turns by the number of a transaction. */
+static bool repeats_places(const kb_info *info)
 {
-    static const char *const asks[] = {"links: router", "model: banks",  "cache:", "l2:",   "impl:",
-                                       "granule:",      "access_bytes:", "hash",   "paths:"};
+    static const char *const asks[] = {"links: router", "model: banks",  "cache:", "l2:",
+                                       "impl:",         "access_bytes:", "hash",   "paths:"};
 
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         if (says(info, asks[i]))
@@ -245,7 +249,9 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
 
     if (status)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
-    out->forgets = forgets_places(&cli->info);
+    out->repeats = repeats_places(&cli->info);
+    out->forgets = out->repeats && out->round == 0;
+    out->round *= kb_slice_count(cli->topo);
     out->has_like_units = has_like_units(out);
     out->tcm_bytes = (int64_t)kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_TCM});
     enum exit_code code = make_ranks(cli, out);

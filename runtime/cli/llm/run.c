@@ -6,8 +6,9 @@
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
  * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where none has, or where a machine asks for places (chip.forgets), all layers
- * are simulated.
+ * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart, so
+ * that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
+ * layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
@@ -169,7 +170,7 @@ static bool layers_are_alike(const struct graph *g)
 
 static bool may_repeat(const struct cli *cli, const struct chip *c, const struct graph *g)
 {
-    return c->forgets && !cli->opts.no_repeat && layers_are_alike(g);
+    return c->repeats && !cli->opts.no_repeat && layers_are_alike(g);
 }
 
 /* How a simulation is run, and what it says of itself. */

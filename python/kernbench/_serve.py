@@ -86,10 +86,11 @@ class Serving:
 
     def _percentiles(self) -> Any:
         columns: Dict[str, List[Any]] = {"of": []}
-        for name, found in (("ttft_ms", [ttft_fs(one) for one in self._served]),
-                            ("tpot_ms", [tpot_fs(one) for one in self._served]),
-                            ("e2e_ms", [one.end_fs - one.of.arrived_fs for one in self._served
-                                        if one.end_fs is not None])):
+        times: Dict[str, List[Optional[int]]] = {
+            "ttft_ms": [ttft_fs(one) for one in self._served],
+            "tpot_ms": [tpot_fs(one) for one in self._served],
+            "e2e_ms": [None if one.end_fs is None else one.end_fs - one.of.arrived_fs for one in self._served]}
+        for name, found in times.items():
             values = [value for value in found if value is not None]
             columns["of"].append(name)
             columns.setdefault("mean", []).append(sum(values) / len(values) / 1e12 if values else np.nan)

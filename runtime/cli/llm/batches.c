@@ -15,24 +15,29 @@
  * = 241.7 us, and as much it is.
  */
 #include "cli/llm/batches.h"
-#include "cli/llm/cause.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
 
 enum { CHECKED = 2 };
 
-/* An iteration with its tiles. */
+/* An iteration. */
 struct batch {
     struct llm_requests *requests; /* owned */
     struct shape shape;
     struct graph graph;
-    struct found found[GRAPH_OPS_MAX];
 };
 
 static int64_t heads_here(const struct llm *l)
 {
     return graph_kv_heads(&l->model, (int64_t)l->tps.value[0]);
+}
+
+/* Its operations, which have no places yet. */
+static void make_graph(const struct llm *l, struct batch *b)
+{
+    graph_of_model(&l->model, &b->shape, &b->graph);
+    b->graph.round = l->chip.round;
 }
 
 /* Its operations, which lie in their places; bytes of a rank. */
@@ -46,8 +51,7 @@ static uint64_t lay(const struct llm *l, struct llm_requests *r, struct batch *b
     b->shape.batch = r->n;
     b->shape.requests = r;
     b->shape.kv = r->longest;
-    graph_of_model(&l->model, &b->shape, &b->graph);
-    b->graph.round = l->chip.round;
+    make_graph(l, b);
     grid_of(&l->chip, r->tokens, &p, &q);
     graph_place(&b->graph, &b->shape, p, q);
     return b->graph.room * l->chip.unit_pes;
@@ -60,55 +64,54 @@ static enum exit_code refuse(const struct llm *l, int64_t requests, uint64_t byt
                    (double)l->chip.unit_bytes / 1e9);
 }
 
-/* Which experts its tokens go to, and the tiles of its products. */
-static enum exit_code prepare(struct llm *l, struct batch *b)
+static uint64_t tries_of(const struct opts *o)
 {
-    const struct opts *o = &l->cli->opts;
-    const struct model *m = &l->model;
-    const struct llm_routing *routing = NULL;
-    enum exit_code code = EXIT_OK;
+    return o->prove ? UINT64_MAX : o->tries;
+}
 
+/* Which experts its tokens go to. */
+static enum exit_code route(struct llm *l, const struct batch *b,
+                            const struct llm_routing **routing)
+{
+    const struct model *m = &l->model;
+
+    *routing = NULL;
     if (b->requests->tokens < l->chip.grid_p)
         return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
-                       o->grid, (long long)b->requests->tokens, l->chip.grid_p);
-    if (m->experts > 0)
-        code = routes_of(l->cli, &l->routes,
-                         &(struct route_extents){.tokens = b->requests->tokens,
-                                                 .experts = m->experts,
-                                                 .chosen = m->chosen,
-                                                 .layers = b->graph.layers},
-                         &routing);
-    graph_route(&b->graph, routing);
-    for (size_t i = 0; i < GRAPH_OPS_MAX; i++)
-        b->found[i] = (struct found){.tried = 0};
-    return code ? code
-                : search_tiles(l->cli, &l->chip, &b->graph, &b->shape,
-                               o->prove ? UINT64_MAX : o->tries, &l->known, b->found);
+                       l->cli->opts.grid, (long long)b->requests->tokens, l->chip.grid_p);
+    if (m->experts == 0)
+        return EXIT_OK;
+    return routes_of(l->cli, &l->routes,
+                     &(struct route_extents){.tokens = b->requests->tokens,
+                                             .experts = m->experts,
+                                             .chosen = m->chosen,
+                                             .layers = b->graph.layers},
+                     routing);
 }
 
 /* -- of a file -------------------------------------------------------------------------------- */
 
 static enum exit_code with_rows(struct llm *l, struct batch *b, const char *phase)
 {
-    const char *cause[GRAPH_OPS_MAX] = {NULL};
-    struct llm_known known = {0};
-    struct iteration it;
-    enum exit_code code = prepare(l, b);
+    struct pipeline *p = memory_new(1, sizeof *p);
+    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts)};
+    const struct llm_routing *routing;
+    enum exit_code code = route(l, b, &routing);
 
     l->told.operations = run_operations(&b->graph);
     l->told.done = 0;
+    make_graph(l, b);
+    pipeline_begin(p, &b->shape);
     if (!code)
-        code = causes_alone(l->cli, &l->chip, &b->graph, &b->shape, &known, cause);
-    if (!code)
-        code = run_graph(l->cli, &l->chip, &b->graph, &b->shape, &known, &it);
-    if (!code)
-        code = causes_of(l->cli, &l->chip, &b->graph, &b->shape, &known, cause);
-    run_forget(&known);
-    if (code)
-        return code;
-    llm_rows_add(&l->rows, &(struct simulated){&b->graph, &b->shape, &it, b->found, cause, phase});
-    l->told.complete++;
-    return EXIT_OK;
+        code = pipeline_run(&sim, &b->graph, &b->shape, routing, p);
+    if (!code) {
+        pipeline_end(p, true);
+        llm_rows_add(&l->rows, &(struct simulated){&b->shape, p, phase});
+        l->told.complete++;
+    }
+    pipeline_free(p);
+    free(p);
+    return code;
 }
 
 enum exit_code batches_of_file(struct llm *l)
@@ -242,8 +245,14 @@ static enum exit_code run_whole(struct llm *l, struct batch *b, struct memo *m, 
     struct llm_known known = {0};
     struct lengths_take alone;
     struct iteration it;
-    enum exit_code code = prepare(l, b);
+    const struct llm_routing *routing;
+    struct found found[GRAPH_OPS_MAX];
+    enum exit_code code = route(l, b, &routing);
 
+    graph_route(&b->graph, routing);
+    if (!code)
+        code = search_tiles(l->cli, &l->chip, &b->graph, &b->shape, tries_of(&l->cli->opts),
+                            &l->known, found);
     if (!code)
         code = run_alone(l->cli, &l->chip, &b->graph, &b->shape, NULL, &known);
     m->adds_up = m->adds_up && known.ranks == 1;

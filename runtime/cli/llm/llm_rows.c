@@ -66,22 +66,25 @@ static struct llm_row *new_row(struct llm_rows *l, const struct simulated *it, c
     struct llm_row *row = &l->row[l->n++];
 
     *row = (struct llm_row){.model = l->model,
-                            .ranks = (uint64_t)s->tp,
+                            .ranks = (uint64_t)(s->tp * count_of(s->pp) * count_of(s->dp)),
                             .tp = (uint64_t)s->tp,
-                            .pp = 1,
-                            .ep = s->ep > 1 ? (uint64_t)s->ep : 1,
-                            .dp = 1,
-                            .batch = (uint64_t)s->batch,
+                            .pp = (uint64_t)count_of(s->pp),
+                            .ep = (uint64_t)count_of(s->ep),
+                            .dp = (uint64_t)count_of(s->dp),
+                            .batch = (uint64_t)(s->batch * count_of(s->micro)),
                             .phase = it->phase,
                             .kv = (uint64_t)s->kv};
     snprintf(row->op, sizeof row->op, "%s", op);
     return row;
 }
 
-static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
+/* `of_fs` in all, of what all stages have. */
+static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, const struct pipeline *p)
 {
+    double all_fs = (double)p->stages * (double)p->all.fs;
+
     row->us = (double)fs / 1e9;
-    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
+    row->pct = all_fs > 0 ? 100 * (double)of_fs / all_fs : 0;
 }
 
 static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
@@ -110,14 +113,14 @@ static double peak_flops_per_ns(const struct chip *c)
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
 {
-    const struct llm_op *op = &it->graph->op[i];
-    const struct took *t = &it->took->op[i];
+    const struct llm_op *op = &it->took->graph.op[i];
+    const struct took *t = &it->took->all.op[i];
     struct llm_row *row = new_row(l, it, op->id);
 
-    set_time(row, t->fs, t->all_fs, it->took->fs);
+    set_time(row, t->fs, t->all_fs, it->took);
     row->count = (uint64_t)t->count;
     row->is_op = true;
-    row->cause = it->cause[i];
+    row->cause = it->took->cause[i];
     row->bytes = op_read_bytes(op, it->shape) + op_written_bytes(op, it->shape);
     row->flops = op_flops(op);
     row->has_flops = row->flops > 0;
@@ -127,28 +130,47 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
         row->peak_pct =
             100 * (double)row->flops / (peak_flops_per_ns(l->chip) * (double)t->fs / 1e6);
     if (op->kind == LLM_GEMM)
-        set_mapping(row, op, &it->found[i]);
+        set_mapping(row, op, &it->took->found[i]);
+}
+
+/* How long each takes for one part of the requests, and how long they wait in the mean. */
+static void stage_rows(struct llm_rows *l, const struct simulated *it)
+{
+    const struct pipeline *p = it->took;
+    char name[24];
+
+    for (int64_t i = 0; i < p->stages; i++) {
+        snprintf(name, sizeof name, "stage.%d", (int)i);
+        struct llm_row *row = new_row(l, it, name);
+        set_time(row, p->stage_fs[i], p->micro * p->stage_fs[i], p);
+        row->count = (uint64_t)p->micro;
+    }
+    set_time(new_row(l, it, "bubble"), pipeline_bubble_fs(p) / p->stages, pipeline_bubble_fs(p), p);
 }
 
 /* The layer is the first one, the head what comes after the layers. */
 void llm_rows_add(struct llm_rows *l, const struct simulated *it)
 {
-    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, all_fs = it->took->fs;
-    const struct graph *g = it->graph;
+    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, heads_fs = 0, all_fs = it->took->all.fs;
+    const struct graph *g = &it->took->graph;
 
     for (size_t i = 0; i < g->n; i++) {
-        const struct took *t = &it->took->op[i];
+        const struct took *t = &it->took->all.op[i];
+        bool is_head = !g->op[i].is_layer && layers_fs > 0 && g->op[i].kind != LLM_SEND;
 
         op_row(l, it, i);
         layer_fs += g->op[i].is_layer ? t->fs : 0;
         layers_fs += g->op[i].is_layer ? t->all_fs : 0;
-        head_fs += !g->op[i].is_layer && layers_fs > 0 ? t->fs : 0;
+        head_fs += is_head ? t->fs : 0;
+        heads_fs += is_head ? t->all_fs : 0;
     }
     struct llm_row *row = new_row(l, it, "layer");
-    set_time(row, layer_fs, layers_fs, all_fs);
-    row->count = (uint64_t)g->layers;
-    set_time(new_row(l, it, "head"), head_fs, head_fs, all_fs);
-    set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
+    set_time(row, layer_fs, layers_fs, it->took);
+    row->count = (uint64_t)(g->layers * it->took->micro);
+    set_time(new_row(l, it, "head"), head_fs, heads_fs, it->took);
+    if (it->took->stages > 1)
+        stage_rows(l, it);
+    set_time(new_row(l, it, "total"), all_fs, it->took->stages * all_fs, it->took);
 }
 
 const char *llm_rows_phase(struct llm_rows *l, int64_t number)
@@ -167,7 +189,7 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
     if (l->n_totals == l->totals_room)
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
     l->total[l->n_totals++] =
-        (struct llm_total){.batch = (uint64_t)s->batch,
+        (struct llm_total){.batch = (uint64_t)(s->batch * count_of(s->micro)),
                            .tp = (uint64_t)s->tp,
                            .kv = (uint64_t)kv,
                            .ttft_ms = (double)ttft_fs / 1e12,
@@ -175,7 +197,8 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
                            .tpot_ms = (double)tpot_fs / 1e12,
                            .has_tpot = tpot_fs > 0,
                            .user_per_s = 1e15 / (double)tpot_fs,
-                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
+                           .per_s = (double)(s->batch * count_of(s->micro) * count_of(s->dp)) *
+                                    1e15 / (double)tpot_fs};
 }
 
 /* -- what is printed -------------------------------------------------------------------------- */

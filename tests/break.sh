@@ -812,6 +812,8 @@ break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
+break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
 break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
@@ -860,6 +862,12 @@ break_it 'llm: a graph of rows that were sent does not gather them' runtime/cli/
 break_it 'llm: a graph forgets its parts' runtime/cli/llm/graph_write.c 's/put_more\(&sink, "microbatches", s->micro\);//'
 break_it 'llm: a graph sends what it likes' runtime/cli/llm/graph_check.c 's/return llm_between_ranks\(op\) \&\& collective_wrong/return op->kind == LLM_ALL_REDUCE \&\& collective_wrong/'
 break_it 'llm: a graph of stages need not send' runtime/cli/llm/graph_read.c 's/if \(sends != \(pp > 1\)\)/if (0)/'
+break_it 'llm: a search forgets copies' runtime/cli/llm/divide.c 's/units \/ tp \/ pp\};/1};/'
+break_it 'llm: a search gives each copy all requests' runtime/cli/cmd_llm.c 's/llm_split\(l, requests \/ s\.dp, /llm_split(l, requests, /'
+break_it 'llm: a search prints the rows of the first' runtime/cli/llm/llm_rows.c 's/l->row \+ l->total\[0\]\.first,/l->row,/'
+break_it 'llm: a search tries what was not asked for' runtime/cli/llm/divide.c 's/!is_tp_asked\(l, d->tp\) \|\|//'
+break_it 'llm: a search ends where a division does not fit' runtime/cli/cmd_llm.c 's/i < n \&\& \(!code \|\| l->too_large\)/i < n \&\& !code/'
+break_it 'llm: a search takes bubbles for nothing' runtime/cli/llm/llm_rows.c 's/strcmp\(row\[i\]\.op, "bubble"\) == 0 \? "bubble" : //'
 break_it 'llm: a graph is told of options that were not given' runtime/cli/cmd_llm.c 's/if \(options\[i\]\.is_there\)/if (options[i].is_there || o->ep)/'
 break_it 'llm: latents: a score is without what is turned' benches/llm/latent.c 's/\(head \+ 1\) \* wide - turned/head * wide/'
 break_it 'llm: latents: all heads have the matrix of the first' benches/llm/gemm.c 's/int64_t before = rows->col \*/int64_t before = 0 */'
@@ -991,6 +999,10 @@ break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude 
 break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
 break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
 break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(npy->dtype == tensor->dtype \|\| is_bits_of\(.*\) \|\|$/    if (npy->dtype == tensor->dtype ||/'
+# -- operations of Triton --------------------------------------------------------------------
+break_it 'triton: what helpers use is not counted' tools/triton.py 's/rest \+= \[c for c in called if c in everywhere and c not in seen\]/rest += []/'
+break_it 'triton: an operation that is not listed has a call' tools/triton.py 's/calls\.get\(plain, "\?"\)/calls.get(plain, "-")/'
+break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
 break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
@@ -1234,6 +1246,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'triton: '*) tests=() scripts=(triton) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
@@ -1271,7 +1284,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_batches llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm_batches llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/llm/batches.h"
 #include "cli/llm/facts.h"
+#include "cli/llm/divide.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
@@ -112,6 +113,9 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
             high = less.batch;
     }
     l->too_large = true;
+    l->needs_bytes = bytes;
+    if (l->searches)
+        return EXIT_USAGE;
     if (low == 0)
         return refuse_whole(l, s, bytes);
     return cmd_say(l->cli, EXIT_USAGE,
@@ -380,6 +384,45 @@ static enum exit_code run_file(void *arg, struct sink *out)
     return end_here(l, out, batches_of_file(l));
 }
 
+/* All divisions, one after the other; the best one's rows are printed. */
+static enum exit_code run_divisions(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
+    int64_t requests = (int64_t)l->batches.value[0];
+    struct division *d;
+    size_t n = divisions_of(l, requests, &d), fit = 0;
+    enum exit_code code = EXIT_OK;
+
+    l->rows.searches = true;
+    l->told.iterations = n * iterations_of_batch(l);
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
+    for (size_t i = 0; i < n && (!code || l->too_large); i++) {
+        struct shape s = l->shape;
+        size_t first = l->rows.n;
+
+        l->too_large = false;
+        s.tp = d[i].tp;
+        s.pp = d[i].pp;
+        s.ep = d[i].ep;
+        s.dp = d[i].dp;
+        code = llm_split(l, requests / s.dp, &s);
+        if (!code)
+            code = batch(l, &s);
+        if (l->too_large)
+            llm_rows_too_large(&l->rows, &s, l->needs_bytes);
+        else if (!code)
+            llm_rows_divided(&l->rows, first);
+        fit += !code;
+    }
+    free(d);
+    if (fit > 0)
+        llm_rows_sort(&l->rows);
+    else if (!code || l->too_large)
+        code = cmd_say(l->cli, EXIT_USAGE, "%s: none of %zu divisions of %u ranks %s",
+                       l->rows.model, n, l->chip.units, n > 0 ? "fits" : "is possible");
+    return end_here(l, out, fit > 0 && l->too_large ? EXIT_OK : code);
+}
+
 /* -- graphs ----------------------------------------------------------------------------------- */
 
 /* The one iteration that is asked for, as a file. */
@@ -423,17 +466,18 @@ static enum exit_code refuse_options(const struct cli *cli)
         const char *name;
         bool is_there;
     } options[] = {
+        {"iterations", o->iterations},
         {"tp", o->tp},
         {"pp", o->pp},
         {"dp", o->dp},
         {"microbatches", o->microbatches},
         {"ep", o->ep},
         {"routing", o->routing},
+        {"search", o->search},
         {"batch", strcmp(o->batch, "1") != 0},
         {"prefill", o->prefill},
         {"chunk", o->chunk},
         {"decode", o->decode},
-        {"iterations", o->iterations},
         {"tokens", o->tokens},
         {"weights", o->weights},
         {"act", o->act},
@@ -505,7 +549,7 @@ static enum exit_code run_model(struct llm *l)
         return cmd_output(l->cli, run_file, l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
-    return code ? code : cmd_output(l->cli, run_batches, l);
+    return code ? code : cmd_output(l->cli, l->searches ? run_divisions : run_batches, l);
 }
 
 static enum exit_code run_machine(struct llm *l, bool is_graph)

@@ -140,6 +140,20 @@ static enum exit_code read_list(const struct llm *l, const char *option, const c
     return EXIT_OK;
 }
 
+/* One number of requests, and one step. */
+static enum exit_code check_search(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (strcmp(o->search, "parallel") != 0)
+        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel", o->search);
+    if (l->batches.n > 1 || l->decodes.n > 1 || o->graph)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--search parallel is of one --batch and --decode, without --graph");
+    l->searches = true;
+    return EXIT_OK;
+}
+
 enum exit_code llm_read_lists(struct llm *l)
 {
     enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
@@ -155,6 +169,8 @@ enum exit_code llm_read_lists(struct llm *l)
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
+    if (o->search)
+        return check_search(l);
     for (size_t i = 0; i < l->tps.n && !code; i++)
         code = check_ranks(l, l->tps.value[i]);
     l->rows.many_tps = l->tps.n > 1;
@@ -170,7 +186,7 @@ enum exit_code llm_read_iterations(struct llm *l)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
                        "do, and has no --graph");
-    if (l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
+    if (l->searches || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations: --tp is one number, and --pp and --dp are 1");
     return o->iterations ? iterations_read(l->cli, o->iterations, &l->its) : EXIT_OK;

@@ -22,6 +22,8 @@ struct llm {
     struct llm_rows rows;
     struct told told;
     bool too_large;                 /* the last batch */
+    bool searches;                  /* divisions: what is too large is told among the others */
+    uint64_t needs_bytes;           /* of a rank, by what was too large */
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
 

@@ -12,7 +12,7 @@ import numpy as np
 from ._arguments import given, split
 from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
-from ._errors import BadInput, Different, Error, error
+from ._errors import BadArgument, BadInput, Different, Error, error
 from ._frame import Frame
 from ._kernel import Given
 from ._native import ffi, lib
@@ -372,6 +372,8 @@ def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
     if not inputs:
         yield []
         return
+    if not isinstance(inputs, Mapping):
+        raise BadArgument(2, [f"inputs={inputs!r}: a dict of names and arrays; args= has an argument of that name"])
     with tempfile.TemporaryDirectory(prefix="kernbench.") as folder:
         words = []
         for name, array in inputs.items():

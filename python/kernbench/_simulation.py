@@ -224,7 +224,8 @@ class Simulation:
         while (found := lib.kb_plane_name(self.machine._topo, len(names) - 1)) != ffi.NULL:
             names.append(ffi.string(found).decode())
         if name not in names:
-            raise BadArgument(2, [f"plane {name!r}: {', '.join(names[1:])}"])
+            known = ", ".join(names[1:]) or "this machine has none by name"
+            raise BadArgument(2, [f"plane {name!r}: {known}"])
         return names.index(name)
 
     def _planes(self, frame: Frame) -> Numbers:

@@ -249,7 +249,8 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
         return endpoint_error(why,
                               "the simulation has transactions of its own, it takes no kernels");
     if (tcms_pass_addresses(s->topo))
-        return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
+        return endpoint_error(why, "the TCMs of a cube pass %llu GiB, more than addresses can name",
+                              (unsigned long long)(address_region_bytes(s->topo) >> 30));
     bool keeps = s->options.phase2 || s->options.values, logs = s->options.oplog || keeps;
 
     if (!s->log && logs)

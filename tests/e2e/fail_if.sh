@@ -54,8 +54,8 @@ ok "several conditions"
 call "$SIM" $gemm --fail-if 'ops>1' --format csv -o kept.csv
 [ $code = 1 ] && [ -s kept.csv ]
 ok "the rows are kept"
-for wrong in kernel_ns 'kernel_ns>' '>4' 'kernel_ns=4' 'kernel_ns<>4' 'kernel_ns=>4'; do
-    refused "'$wrong' is no condition" 2 "--fail-if '$wrong' is not a condition, as 'kernel_ns>4000' or 'verify!=pass'" \
+for wrong in kernel_ns 'kernel_ns > 4' 'kernel_ns>' '>4' 'kernel_ns=4' 'kernel_ns<>4' 'kernel_ns=>4'; do
+    refused "'$wrong' is no condition" 2 "--fail-if '$wrong' is not a condition without blanks, as 'kernel_ns>4000' or 'verify!=pass'" \
         $gemm --fail-if "$wrong"
 done
 refused "the name of a column, misspelt" 2 "unknown column 'kernl_ns', did you mean 'kernel_ns'?" $gemm --fail-if 'kernl_ns>4'

@@ -363,6 +363,9 @@ equal "as long as by itself" "$(jq '.totals[] | select(.tp == 4 and .dp == 2) | 
     "$(total '.totals[] | .batch, .tpot_ms' | xargs)"
 run llm moe.json --decode 16 --batch 1 --search parallel --tries 1 --format json --quiet
 equal "experts are divided in all ways" "1 2 4 8" "$(total '[.totals[] | select(.tp == 8) | .ep] | sort | join(" ")')"
+run llm moe.json --decode 16 --batch 2 --search parallel --tp 8,4 --tries 1 --format json --quiet
+equal "the best is not the first that is tried, and the rows are its own" "4 4 2" \
+    "$(total '"\(.totals[0].tp) \([.rows[].tp] | unique | map(tostring) | join(","))\(" ")\([.rows[].dp] | unique | map(tostring) | join(","))"')"
 run llm llama-3.1-405b --weights i8 --decode 16 --search parallel --tries 1 --format json --quiet
 equal "what does not fit is last, and says so" "0 null needs 55.208 GB of 51.540 a rank" "$code $(total '.totals[-1] | "\(.tpot_ms) \(.why)"')"
 refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel

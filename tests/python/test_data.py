@@ -302,3 +302,9 @@ def test_inputs_of_ones_own(m):
 def test_inputs_that_do_not_fit(m, inputs, text):
     with pytest.raises(kernbench.Error, match=text):
         m.run("gather", M=32, L=40, D=8, inputs=inputs)
+
+
+def test_an_argument_named_inputs(m):
+    with pytest.raises(kernbench.BadArgument, match="inputs='same': a dict of names and arrays"):
+        m.run("all_reduce", inputs="same")
+    assert len(m.run("all_reduce", args={"inputs": "same"})) == 1

@@ -202,6 +202,8 @@ def test_what_a_simulation_refuses(m):
     planes = kernbench.Simulation(kernbench.Machine("wormhole"))
     with pytest.raises(kernbench.BadArgument, match="plane 'noc2': noc0, noc1"):
         planes.add(src=planes.endpoints("c0.pe0"), dst=planes.endpoints("c1.sram"), plane="noc2")
+    with pytest.raises(kernbench.BadArgument, match="plane 'noc0': this machine has none by name"):
+        kernbench.Simulation(kernbench.Machine("cube8")).add(src="c0.pe0", dst="c0.slice0", plane="noc0")
 
 
 LOOP = r"""

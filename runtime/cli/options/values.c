@@ -199,8 +199,9 @@ enum exit_code read_condition(struct reading *r, const struct option_row *row, c
     char *column;
     enum exit_code code = EXIT_OK;
 
-    if (n == 0 || !known || word[n + op] == '\0')
-        return opts_refuse(r, row, word, "a condition, as 'kernel_ns>4000' or 'verify!=pass'");
+    if (n == 0 || !known || word[n + op] == '\0' || memchr(word, ' ', n + op))
+        return opts_refuse(r, row, word,
+                           "a condition without blanks, as 'kernel_ns>4000' or 'verify!=pass'");
     if (list->n == SETS_MAX)
         return say(r->program, EXIT_USAGE, "--fail-if is given more than %d times", SETS_MAX);
     column = memory_part(word, n);

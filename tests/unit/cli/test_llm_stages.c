@@ -195,6 +195,23 @@ static void each_stage_is_on_ranks_of_its_own(void **state)
     any_topology_free(topo);
 }
 
+/* 4096 B that the second cube writes at 1 GB/s: the first is done with them long before. */
+static void a_send_has_ended_when_it_is_kept(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: two\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 1}\n"
+                     "cubes: {c1: {hbm: {bw_gbs: 1}}}\n");
+    const struct model m = shipped("llama-3.2-1b");
+    const struct shape s = decode_of(1, 2, 1);
+    struct pipeline p;
+
+    (void)state;
+    run_model(topo, &m, &s, NULL, &p);
+    assert_true(took(&p, "send")->fs > INT64_C(4096) * NS);
+    pipeline_free(&p);
+    any_topology_free(topo);
+}
+
 static void take_stage(struct pipeline *p, int64_t number, int64_t fs)
 {
     const struct stage stage = {.number = number};
@@ -308,6 +325,7 @@ int main(void)
         cmocka_unit_test(a_send_takes_its_bytes_over_the_link),
         cmocka_unit_test(stages_take_what_their_layers_take_on_one_rank),
         cmocka_unit_test(each_stage_is_on_ranks_of_its_own),
+        cmocka_unit_test(a_send_has_ended_when_it_is_kept),
         cmocka_unit_test(stages_of_ranks_add_up_on_both_engines),
         cmocka_unit_test(stages_go_in_step),
         cmocka_unit_test(layers_that_are_left_over_are_of_the_first_stages),

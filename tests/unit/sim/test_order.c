@@ -279,20 +279,29 @@ static void an_end_of_time_is_no_end_of_events(void **state)
     kb_sim_free(sim);
 }
 
-/* 8 TCMs of 16 GiB. */
-static void tcms_beyond_addresses(void **state)
+/* `pes` TCMs of 16 GiB. */
+static void refuse_tcms(int version, int pes, const char *text)
 {
-    const kb_topology *topo =
-        any_topology("kernbench: 1\nname: large\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                     "cube: {pe: {pe_tcm: {size_mb: 16384}}}\n");
-    kb_sim *sim = new_sim(topo, (kb_options){0});
+    char yaml[256];
     kb_error why = {""};
 
-    (void)state;
+    snprintf(yaml, sizeof yaml,
+             "kernbench: %d\nname: large\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+             "cube: {pes: %d, pe: {pe_tcm: {size_mb: 16384}}}\n",
+             version, pes);
+    const kb_topology *topo = any_topology(yaml);
+    kb_sim *sim = new_sim(topo, (kb_options){0});
     assert_int_equal(launch(sim, is_idle, NULL, 1, &why), KB_BAD_REQUEST);
-    assert_non_null(strstr(why.text, "pass 64 GiB"));
+    assert_non_null(strstr(why.text, text));
     kb_sim_free(sim);
     any_topology_free(topo);
+}
+
+static void tcms_beyond_addresses(void **state)
+{
+    (void)state;
+    refuse_tcms(1, 8, "pass 64 GiB");
+    refuse_tcms(3, 128, "pass 1024 GiB");
 }
 
 static void count_row(void *arg, const kb_breakdown_row *row)

@@ -8,6 +8,7 @@
  */
 #include "cli/command.h"
 #include "cli/llm/cause.h"
+#include "cli/llm/chakra.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
@@ -174,6 +175,20 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
+/* Runs it, and writes it as a trace if that is asked for. */
+static enum exit_code run_and_write(const struct llm *l, const struct graph *g,
+                                    const struct shape *s, struct iteration *it)
+{
+    const char *pattern = l->cli->opts.chakra;
+    int64_t *each_fs = memory_new(run_operations(g), sizeof *each_fs);
+    enum exit_code code = run_each(l->cli, &l->chip, g, s, each_fs, it);
+
+    if (!code && pattern)
+        code = chakra_write(l->cli, pattern, g, s, each_fs);
+    free(each_fs);
+    return code;
+}
+
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
@@ -192,7 +207,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (!code)
         code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
-        code = run_graph(l->cli, &l->chip, &g, s, &it);
+        code = run_and_write(l, &g, s, &it);
     if (!code)
         code = causes_of(l->cli, &l->chip, &g, s, cause);
     if (code)
@@ -358,6 +373,20 @@ static enum exit_code run_batches(void *arg, struct sink *out)
 
 /* -- graphs ----------------------------------------------------------------------------------- */
 
+/* Files of what is done are of one iteration. */
+static enum exit_code check_one(const struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+    struct asked asked = asked_of(l, 0);
+
+    if (l->tps.n * l->batches.n == 1 && l->decodes.n <= 1 && o->tokens == 0 && o->chunk == 0 &&
+        (asked.prompt > 0) != (asked.kv > 0))
+        return EXIT_OK;
+    return cmd_say(l->cli, EXIT_USAGE,
+                   "--%s is of one iteration: one --prefill or --decode, --tp and --batch",
+                   o->graph ? "graph" : "chakra");
+}
+
 /* The one iteration that is asked for, as a file. */
 static enum exit_code write_graph(struct llm *l)
 {
@@ -367,10 +396,6 @@ static enum exit_code write_graph(struct llm *l)
     struct shape s = l->shape;
     struct graph g;
 
-    if (l->tps.n * l->batches.n != 1 || l->decodes.n > 1 || o->tokens > 0 || o->chunk > 0 ||
-        (asked.prompt > 0) == (asked.kv > 0))
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--graph is of one iteration: one --prefill or --decode, --tp and --batch");
     if (!next_decode(&asked, s.page, &p))
         piece_of_prompt(asked.prompt, 0, &p);
     s = shape_of(&s, &p);
@@ -453,6 +478,8 @@ static enum exit_code run_model(struct llm *l)
         code = llm_read_experts(l);
     if (!code)
         code = llm_read_lists(l);
+    if (!code && (l->cli->opts.graph || l->cli->opts.chakra))
+        code = check_one(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
     return code ? code : cmd_output(l->cli, run_batches, l);

@@ -147,7 +147,7 @@ refused "a map and a graph in one file" 2 "--graph and --map-out name the same f
 refused "a graph over what is read" 2 "--graph names the file that is read" llm small.yaml --graph ./small.yaml
 refused "activations of integers" 2 "--act 'i8' is no float" llm llama-3.2-1b --act i8
 refused "more requests than there are" 2 "--batch: 18446744073709551615 is more than 1048576" llm llama-3.2-1b --batch 18446744073709551615
-refused "a map of several machines" 2 "--map-out and --graph write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
+refused "a map of several machines" 2 "--map-out, --graph and --chakra write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
 
 # -- experts ------------------------------------------------------------------------------------

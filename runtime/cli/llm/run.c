@@ -112,13 +112,21 @@ static void take(struct iteration *out, size_t i, int64_t fs, int64_t count)
     out->fs += count * fs;
 }
 
+/* `n` operations that end before `at`, so often more; returns where they end then. */
+static size_t repeat_layer(int64_t *each_fs, size_t at, size_t n, int64_t times)
+{
+    for (size_t end = at + n * (size_t)times; at < end; at++)
+        each_fs[at] = each_fs[at - n];
+    return at;
+}
+
 /* Times of operations from when each has ended; the last layer counts for those that were not
  * simulated. */
 static void take_times(const struct graph *g, const struct llm_step *s, int64_t start_fs,
-                       struct iteration *out)
+                       int64_t *each_fs, struct iteration *out)
 {
     int64_t before = start_fs;
-    size_t done = 0;
+    size_t done = 0, each = 0;
 
     *out = (struct iteration){0};
     for (size_t i = 0, first; i < g->n;) {
@@ -130,8 +138,12 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
                 int64_t end = ended_fs(s, done++);
 
                 take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
+                if (each_fs)
+                    each_fs[each++] = end - before;
                 before = end;
             }
+        if (each_fs && is_layer)
+            each = repeat_layer(each_fs, each, i - first, s->layers - *s->layers_done);
     }
 }
 
@@ -174,6 +186,7 @@ static bool may_repeat(const struct cli *cli, const struct chip *c, const struct
 struct manner {
     bool leaps, was_wrong;
     const struct path_watch *watch; /* NULL: none */
+    int64_t *each_fs;               /* of run_each() */
 };
 
 static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
@@ -231,7 +244,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
     if (!code)
-        take_times(g, &w.step, start_fs, out);
+        take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
     out->layers = layers_done;
@@ -247,13 +260,21 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     return code;
 }
 
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, int64_t *each_fs, struct iteration *out)
+{
+    struct manner how = {.leaps = may_repeat(cli, c, g), .each_fs = each_fs};
+    enum exit_code code = simulate(cli, c, g, s, &how, out);
+
+    return how.was_wrong && !code
+               ? simulate(cli, c, g, s, &(struct manner){.each_fs = each_fs}, out)
+               : code;
+}
+
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out)
 {
-    struct manner how = {.leaps = may_repeat(cli, c, g)};
-    enum exit_code code = simulate(cli, c, g, s, &how, out);
-
-    return how.was_wrong && !code ? simulate(cli, c, g, s, &(struct manner){0}, out) : code;
+    return run_each(cli, c, g, s, NULL, out);
 }
 
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,

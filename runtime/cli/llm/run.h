@@ -32,6 +32,10 @@ void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct iteration *out);
 
+/* The same; each_fs[run_operations(g)], or NULL: becomes what each operation of each layer took. */
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, int64_t *each_fs, struct iteration *out);
+
 /* What hears of the critical path, and where the ends of operations are written to. */
 struct path_watch {
     void (*each)(void *arg, const kb_breakdown_step *step);

@@ -228,6 +228,7 @@ static enum exit_code check_files(const struct reading *r)
                  {"--trace", o->trace},
                  {"--map-out", o->map_out},
                  {"--graph", o->graph},
+                 {"--chakra", o->chakra},
                  {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
     const char *input = input_of(o);
@@ -365,10 +366,10 @@ static enum exit_code check_maps(const struct reading *r)
 {
     const struct opts *o = r->o;
 
-    if (o->vary.n == 0 || (!o->map_out && !o->graph))
+    if (o->vary.n == 0 || (!o->map_out && !o->graph && !o->chakra))
         return EXIT_OK;
     return say(r->program, EXIT_USAGE,
-               "--map-out and --graph write what one machine has found; --vary has several");
+               "--map-out, --graph and --chakra write what one machine has found; --vary has several");
 }
 
 static enum exit_code check(const struct reading *r)

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/llm/cause.h"
 #include "cli/llm/chakra.h"
+#include "cli/llm/chakra_run.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
@@ -485,7 +486,27 @@ static enum exit_code run_model(struct llm *l)
     return code ? code : cmd_output(l->cli, run_batches, l);
 }
 
-static enum exit_code run_machine(struct llm *l, bool is_graph)
+/* What MODEL is. */
+enum source { FROM_MODEL, FROM_GRAPH, FROM_TRACE };
+
+static enum source source_of(const char *name)
+{
+    return chakra_is_trace(name) ? FROM_TRACE : graph_yaml_is(name) ? FROM_GRAPH : FROM_MODEL;
+}
+
+static enum exit_code run_source(struct llm *l, enum source from)
+{
+    switch (from) {
+    case FROM_TRACE:
+        return chakra_run(l->cli, &l->chip, &l->rows);
+    case FROM_GRAPH:
+        return run_given(l);
+    default:
+        return run_model(l);
+    }
+}
+
+static enum exit_code run_machine(struct llm *l, enum source from)
 {
     const struct opts *o = &l->cli->opts;
     struct tile_map map = {.n = 0};
@@ -496,7 +517,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     if (!code)
         code = llm_read_mapping(l, &map);
     if (!code)
-        code = is_graph ? run_given(l) : run_model(l);
+        code = run_source(l, from);
     if (!code && o->map_out)
         code = searched_write(l->cli, o->map_out, &l->known);
     tile_map_free(&map);
@@ -518,10 +539,12 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (cli->opts.n_operands == 0)
         return print_facts(cli);
     l.rows.model = cli->opts.operand[0];
-    bool is_graph = graph_yaml_is(l.rows.model);
-    if (!is_graph)
+    enum source from = source_of(l.rows.model);
+    if (cli->opts.recorded && from != FROM_TRACE)
+        return cmd_say(cli, EXIT_USAGE, "--compute recorded is of traces");
+    if (from == FROM_MODEL)
         code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);
-    if (code || (cli->opts.dry_run && !is_graph))
+    if (code || (cli->opts.dry_run && from == FROM_MODEL))
         return code ? code : print_facts(cli);
-    return run_machine(&l, is_graph);
+    return run_machine(&l, from);
 }

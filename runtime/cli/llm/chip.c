@@ -199,6 +199,11 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
     return code;
 }
 
+double chip_flops_per_ns(const struct chip *c)
+{
+    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
+}
+
 void chip_free(struct chip *chip)
 {
     free(chip->order);

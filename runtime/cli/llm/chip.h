@@ -33,6 +33,9 @@ struct chip {
     uint64_t unit_bytes; /* of the slices of a unit */
 };
 
+/* The peak of a rank's engines in bf16: a product and a sum are two. */
+double chip_flops_per_ns(const struct chip *c);
+
 /* EXIT_USAGE after a message: units have different numbers of PEs. Give back with chip_free(). */
 enum exit_code chip_of(const struct cli *cli, struct chip *out);
 void chip_free(struct chip *chip);

@@ -8,7 +8,7 @@
 /* One printed row. */
 struct llm_row {
     const char *model, *phase, *cause;
-    char op[24], mapping[160];
+    char op[64], mapping[160];
     uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
     double us, pct, bound_us, peak_pct;
     bool has_bound, has_flops, has_link;
@@ -22,9 +22,9 @@ static const struct column columns[] = {
     COLUMN("pp", CELL_COUNT, struct llm_row, pp),
     COLUMN("ep", CELL_COUNT, struct llm_row, ep),
     COLUMN("dp", CELL_COUNT, struct llm_row, dp),
-    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
+    COLUMN_IF("batch", CELL_COUNT, struct llm_row, batch, batch),
     COLUMN("phase", CELL_TEXT, struct llm_row, phase),
-    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
+    COLUMN_IF("kv", CELL_COUNT, struct llm_row, kv, batch),
     COLUMN("op", CELL_TEXT, struct llm_row, op),
     COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
     COLUMN("us", CELL_FRACTION, struct llm_row, us),
@@ -103,9 +103,10 @@ static void set_mapping(struct llm_row *row, const struct llm_op *op, const stru
     row->bound_us = (double)found->bound_fs / 1e9;
 }
 
-static double peak_flops_per_ns(const struct chip *c)
+static void set_peak(struct llm_row *row, const struct chip *c, int64_t fs)
 {
-    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
+    if (row->has_flops && fs > 0)
+        row->peak_pct = 100 * (double)row->flops / (chip_flops_per_ns(c) * (double)fs / 1e6);
 }
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
@@ -123,9 +124,7 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
     row->has_flops = row->flops > 0;
     row->link_bytes = op_link_bytes(op, it->shape);
     row->has_link = row->link_bytes > 0;
-    if (row->has_flops && t->fs > 0)
-        row->peak_pct =
-            100 * (double)row->flops / (peak_flops_per_ns(l->chip) * (double)t->fs / 1e6);
+    set_peak(row, l->chip, t->fs);
     if (op->kind == LLM_GEMM)
         set_mapping(row, op, &it->found[i]);
 }
@@ -149,6 +148,28 @@ void llm_rows_add(struct llm_rows *l, const struct simulated *it)
     row->count = (uint64_t)g->layers;
     set_time(new_row(l, it, "head"), head_fs, head_fs, all_fs);
     set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
+}
+
+void llm_rows_traced(struct llm_rows *l, uint32_t ranks, const struct llm_traced *op, size_t n,
+                     int64_t total_fs)
+{
+    const struct shape s = {.tp = ranks};
+    const struct simulated it = {.shape = &s, .phase = "trace"};
+
+    for (size_t i = 0; i < n; i++) {
+        struct llm_row *row = new_row(l, &it, op[i].op);
+
+        set_time(row, op[i].fs, op[i].all_fs, total_fs);
+        row->count = op[i].count;
+        row->is_op = op[i].bytes > 0;
+        row->bytes = op[i].bytes;
+        row->flops = op[i].flops;
+        row->has_flops = row->flops > 0;
+        row->link_bytes = op[i].link_bytes;
+        row->has_link = row->link_bytes > 0;
+        set_peak(row, l->chip, op[i].fs);
+    }
+    set_time(new_row(l, &it, "total"), total_fs, total_fs, total_fs);
 }
 
 void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64_t ttft_fs,

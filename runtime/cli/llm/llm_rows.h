@@ -24,6 +24,17 @@ struct simulated {
 };
 void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
 
+/* Nodes of a trace that have the same name. */
+struct llm_traced {
+    const char *op;
+    uint64_t count, bytes, flops, link_bytes; /* the last three of the first node */
+    int64_t fs, all_fs;
+};
+
+/* A trace: a row for each name, and the total. */
+void llm_rows_traced(struct llm_rows *rows, uint32_t ranks, const struct llm_traced *op, size_t n,
+                     int64_t total_fs);
+
 /* A batch; 0 fs: not simulated. */
 void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,
                     int64_t tpot_fs);

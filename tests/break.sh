@@ -798,6 +798,15 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: chakra: durations are rounded one by one' runtime/cli/llm/chakra_path.c 's/return \(uint64_t\)\(\(end_fs \+ us \/ 2\) \/ us - \(begin_fs \+ us \/ 2\) \/ us\);/return (uint64_t)((end_fs - begin_fs + us \/ 2) \/ us);/'
+break_it 'llm: chakra: an all_gather is of all ranks' runtime/cli/llm/chakra_write.c 's/gather \? op->bytes \/ n : op->bytes/op->bytes/'
+break_it 'llm: chakra: an all_gather that is read, too' runtime/cli/llm/chakra_trace.c 's/to->what == REPLAY_ALL_GATHER &&/0 \&\&/'
+break_it 'llm: chakra: a field has another number' runtime/cli/llm/chakra.proto 's/uint64 duration_micros = 7;/uint64 duration_micros = 6;/'
+break_it 'llm: chakra: numbers as bool are none' runtime/cli/llm/chakra_read.c 's/\*out = a->bool_val;/*out = 0;/'
+break_it 'llm: chakra: time stands still while ranks exchange' benches/llm/replay.c 's/while \(next_end\(r\) < r->came_fs\)/while (0)/'
+break_it 'llm: chakra: the last ready node is first' benches/llm/replay.c 's/heap\[i\] < heap\[\(i - 1\) \/ 2\]/heap[i] > heap[(i - 1) \/ 2]/g'
+break_it 'llm: chakra: messages are taken in the order of ids' benches/llm/replay.c 's/sent && sent->tag == node->tag &&/sent \&\&/'
+break_it 'llm: chakra: a circle is waited for' runtime/cli/llm/chakra_trace.c 's/if \(done < f->n\)/if (0)/'
 break_it 'llm: a leap takes as long as the layer before, whatever it took' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
@@ -1219,6 +1228,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
+    *' runtime/cli/llm/chakra'* | *' benches/llm/replay'*) tests=() scripts=(chakra) ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;

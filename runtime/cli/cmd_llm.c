@@ -196,6 +196,8 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     struct graph g;
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const char *cause[GRAPH_OPS_MAX] = {NULL};
+    struct energy_counts counts[GRAPH_OPS_MAX];
+    bool has_energy = l->chip.energy.is_known;
     struct iteration it;
 
     enum exit_code code = check_grid(l, s);
@@ -211,9 +213,12 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
         code = run_and_write(l, &g, s, &it);
     if (!code)
         code = causes_of(l->cli, &l->chip, &g, s, cause);
+    if (!code && has_energy)
+        code = energy_count(l->cli, &l->chip, &g, s, counts);
     if (code)
         return code;
-    llm_rows_add(&l->rows, &(struct simulated){&g, s, &it, found, cause, phase});
+    llm_rows_add(&l->rows,
+                 &(struct simulated){&g, s, &it, found, cause, phase, has_energy ? counts : NULL});
     l->told.complete++;
     *fs = it.fs;
     return EXIT_OK;
@@ -506,6 +511,17 @@ static enum exit_code run_source(struct llm *l, enum source from)
     }
 }
 
+/* Has the machine keys of energy, or may another of --vary have some? */
+static bool tells_energy(const struct llm *l)
+{
+    const struct set_list *vary = &l->cli->opts.vary;
+    bool has = l->chip.energy.is_known;
+
+    for (size_t i = 0; i < vary->n; i++)
+        has = has || strncmp(vary->word[i], "energy.", 7) == 0;
+    return has;
+}
+
 static enum exit_code run_machine(struct llm *l, enum source from)
 {
     const struct opts *o = &l->cli->opts;
@@ -514,6 +530,7 @@ static enum exit_code run_machine(struct llm *l, enum source from)
 
     l->chip.told = &l->told;
     l->rows.chip = &l->chip;
+    l->rows.tells_energy = tells_energy(l);
     if (!code)
         code = llm_read_mapping(l, &map);
     if (!code)

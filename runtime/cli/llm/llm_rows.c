@@ -10,8 +10,8 @@ struct llm_row {
     const char *model, *phase, *cause;
     char op[64], mapping[160];
     uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
-    double us, pct, bound_us, peak_pct;
-    bool has_bound, has_flops, has_link;
+    double us, pct, bound_us, peak_pct, energy_mj;
+    bool has_energy, has_bound, has_flops, has_link;
     bool is_op; /* not a sum */
 };
 
@@ -36,6 +36,7 @@ static const struct column columns[] = {
     COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
     COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
     COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
+    COLUMN_IF("energy_mj", CELL_FRACTION, struct llm_row, energy_mj, has_energy), /* the last */
 };
 
 /* What a batch comes to. */
@@ -109,6 +110,18 @@ static void set_peak(struct llm_row *row, const struct chip *c, int64_t fs)
         row->peak_pct = 100 * (double)row->flops / (chip_flops_per_ns(c) * (double)fs / 1e6);
 }
 
+static void set_energy(struct llm_row *row, const struct simulated *it, double pj)
+{
+    row->has_energy = it->counts != NULL;
+    row->energy_mj = pj / 1e9;
+}
+
+/* Of one call, whose time is not that of all. */
+static double op_pj(const struct llm_rows *l, const struct simulated *it, size_t i, int64_t fs)
+{
+    return it->counts ? energy_pj(&l->chip->energy, &it->graph->op[i], &it->counts[i], fs) : 0;
+}
+
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
 {
     const struct llm_op *op = &it->graph->op[i];
@@ -127,6 +140,28 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
     set_peak(row, l->chip, t->fs);
     if (op->kind == LLM_GEMM)
         set_mapping(row, op, &it->found[i]);
+    set_energy(row, it, op_pj(l, it, i, t->fs));
+}
+
+/* Sums: of the layer and the head of what they take, of the total of all calls and all time. */
+static void add_sums(struct llm_rows *l, const struct simulated *it, struct llm_row sum[3])
+{
+    double layer = 0, head = 0, total = 0;
+    bool behind = false;
+
+    for (size_t i = 0; i < it->graph->n; i++) {
+        const struct took *t = &it->took->op[i];
+        bool is_layer = it->graph->op[i].is_layer;
+
+        layer += is_layer ? op_pj(l, it, i, t->fs) : 0;
+        behind = behind || is_layer;
+        head += behind && !is_layer ? op_pj(l, it, i, t->fs) : 0;
+        total += (double)t->count * op_pj(l, it, i, 0) +
+                 l->chip->energy.static_w * (double)t->all_fs / 1e3;
+    }
+    set_energy(&sum[0], it, layer);
+    set_energy(&sum[1], it, head);
+    set_energy(&sum[2], it, total);
 }
 
 /* The layer is the first one, the head what comes after the layers. */
@@ -148,6 +183,7 @@ void llm_rows_add(struct llm_rows *l, const struct simulated *it)
     row->count = (uint64_t)g->layers;
     set_time(new_row(l, it, "head"), head_fs, head_fs, all_fs);
     set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
+    add_sums(l, it, &l->row[l->n - 3]);
 }
 
 void llm_rows_traced(struct llm_rows *l, uint32_t ranks, const struct llm_traced *op, size_t n,
@@ -191,11 +227,17 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
 
 /* -- what is printed -------------------------------------------------------------------------- */
 
+/* Energy is told where a machine has keys for it, or one of several may have. */
+static size_t n_columns(const struct llm_rows *l)
+{
+    return sizeof columns / sizeof *columns - !l->tells_energy;
+}
+
 static bool llm_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct llm_rows *l = arg;
 
-    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
+    record_cells(columns, n_columns(l), &l->row[i], cells);
     return true;
 }
 
@@ -238,8 +280,13 @@ void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
     char *lines = lines_of_totals(l);
     struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
                           .arg = l};
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
-                        .note = lines,         .totals = &totals};
+    struct rows rows = {.columns = columns,
+                        .n_columns = n_columns(l),
+                        .n_rows = l->n,
+                        .row = llm_row,
+                        .arg = l,
+                        .note = lines,
+                        .totals = &totals};
 
     cmd_write(cli, &rows, out);
     free(lines);

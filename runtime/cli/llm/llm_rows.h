@@ -1,11 +1,13 @@
 /* llm_rows.h -- the rows of llm: operations, sums, and what each batch comes to. */
 #ifndef LLM_ROWS_H
 #define LLM_ROWS_H
+#include "cli/llm/energy.h"
 #include "cli/llm/search.h"
 
 struct llm_rows {
     const char *model;       /* borrowed */
     const struct chip *chip; /* borrowed */
+    bool tells_energy;
     bool many_tps, many_kvs; /* a line of a total says which one it is of */
     struct llm_row *row;     /* owned */
     size_t n, room;
@@ -21,6 +23,7 @@ struct simulated {
     const struct found *found;
     const char *const *cause;
     const char *phase;
+    const struct energy_counts *counts; /* where a machine has keys of energy */
 };
 void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
 

@@ -187,6 +187,7 @@ struct manner {
     bool leaps, was_wrong;
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
+    const struct run_count *count;  /* NULL: none */
 };
 
 static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
@@ -196,6 +197,16 @@ static enum exit_code watch_path(const struct cli *cli, const struct graph *g, c
 
     for (size_t i = 0; i < g->n; i++)
         watch->ended_fs[i] = ended_fs(&w->step, i);
+    return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
+}
+
+static enum exit_code tell_counts(const struct cli *cli, const kb_sim *sim,
+                                  const struct run_count *count)
+{
+    kb_status status = kb_launch_get(sim, 0, count->totals);
+
+    if (!status)
+        status = kb_sim_utilization(sim, count->station, count->arg);
     return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
 }
 
@@ -240,6 +251,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status && how->watch)
         status = kb_sim_observe(
             w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
+    if (!status && how->count)
+        status = kb_sim_observe(w.sim, &how->count->observer, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
@@ -247,6 +260,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
+    if (!code && how->count)
+        code = tell_counts(cli, w.sim, how->count);
     out->layers = layers_done;
     out->gave_up = gave_up;
     if (c->told)
@@ -283,4 +298,12 @@ enum exit_code run_watched(const struct cli *cli, const struct chip *c, const st
     struct iteration it;
 
     return simulate(cli, c, g, s, &(struct manner){.watch = watch}, &it);
+}
+
+enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct run_count *count)
+{
+    struct iteration it;
+
+    return simulate(cli, c, g, s, &(struct manner){.count = count}, &it);
 }

@@ -48,4 +48,16 @@ struct path_watch {
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
                            const struct shape *s, const struct path_watch *watch);
 
+/* What hears of transactions, and is told of stations and of the launch when it has ended. */
+struct run_count {
+    kb_observer observer;
+    void (*station)(void *arg, const kb_utilization *use);
+    void *arg;
+    kb_launch_result *totals;
+};
+
+/* The same, counted. */
+enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct run_count *count);
+
 #endif

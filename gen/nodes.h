@@ -17,6 +17,9 @@ bool has_side(const struct routes *r, uint32_t side);
 /* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */
 void make_nodes(struct routes *r);
 
+/* The links between these nodes: the last part of make_nodes(). */
+void make_links(struct routes *r);
+
 /* Nodes of a cube of a kind that has these PEs. */
 uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, const struct pe_set *pes);
 

@@ -130,7 +130,7 @@ break_it 'routes pass a cube that lets none pass' gen/net_routes.c 's/if \(s->pa
 break_it 'links are passed ahead of time behind lanes' gen/feeds.c 's/if \(has_lanes\(f->r, edge->from\)\)/if (has_lanes(f->r, edge->from) \&\& f->r == NULL)/'
 break_it 'a link of several lanes is one server' runtime/engine/stations.c 's/if \(lanes\[way\] > 1/if (lanes[way] > 64/'
 break_it 'a memory is passed with a link of several ports' gen/feeds.c 's/ && !has_servers\(&r->cube_links\[last->link\]\)\)/)/'
-break_it 'the edge into the crossbar node has one server' gen/nodes.c 's/has_slice\(r, pe\) \? r->spec->cube_hbm_ports : 1/1/'
+break_it 'the edge into the crossbar node has one server' gen/node_links.c 's/has_slice\(r, pe\) \? r->spec->cube_hbm_ports : 1/1/'
 break_it 'each cube begins with the first slice of its home' gen/homes.c 's/row->home_rank = shared\[row->home\]/row->home_rank = 0/'
 break_it 'the closing link of a torus leads to itself' gen/net_items.c 's/i - \(k - 1\) \* stride/i/'
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'

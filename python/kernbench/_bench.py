@@ -14,7 +14,7 @@ from ._tensors import Tensors
 HERE = Path(__file__).parent
 # those of `kernbench cc`
 FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-fPIC", "-fstack-clash-protection", "-shared",
-         "-ffp-contract=off"]
+         "-ffp-contract=off", "-Werror=implicit-function-declaration"]
 
 # Objects call the functions of the library, which must be in sight of them.
 _FILE = HERE / "libkernbench.so.0"  # of a distribution's package it is where libraries are

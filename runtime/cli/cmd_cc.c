@@ -3,8 +3,9 @@
  * It is one call of the compiler, CC or else cc, with the flags that kernels need:
  *
  *     cc -std=gnu11 -O2 -fPIC -shared -fstack-clash-protection -ffp-contract=off \
- *         -IPREFIX/include moe.c -o moe.so
+ *         -Werror=implicit-function-declaration -IPREFIX/include moe.c -o moe.so
  *
+ * A call of what nothing declares would take its pointers for int, and crash when it runs.
  * -fstack-clash-protection makes a frame that is larger than the guard below a kernel's stack hit
  * that guard, so that an overflow is reported as one. The headers are those of this program: in
  * PREFIX/include of an installed one, in runtime/include of one in its source tree; if they are in
@@ -24,9 +25,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char *const flags[] = {
-    "-std=gnu11",       "-O2", "-Wall", "-Wextra", "-fPIC", "-fstack-clash-protection", "-shared",
-    "-ffp-contract=off"};
+static const char *const flags[] = {"-std=gnu11",
+                                    "-O2",
+                                    "-Wall",
+                                    "-Wextra",
+                                    "-fPIC",
+                                    "-fstack-clash-protection",
+                                    "-shared",
+                                    "-ffp-contract=off",
+                                    "-Werror=implicit-function-declaration"};
 
 /* build/asan/cube8/cube8 is four folders below the top of its source tree. */
 enum { FOLDERS_UP = 5, N_FLAGS = sizeof flags / sizeof *flags, WORDS_OF_OUR_OWN = N_FLAGS + 6 };

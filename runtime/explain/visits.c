@@ -171,7 +171,6 @@ static bool room(struct kb_sim *s, struct visits *v, uint32_t slot)
     return true;
 }
 
-/* A channel is of the whole of a transaction, all else of its parts. */
 /* What an L2 makes has no sums, but is in the line that others are in. */
 static void join_unseen(const struct kb_sim *s, struct visits *v, const struct visit *visit)
 {
@@ -183,6 +182,7 @@ static void join_unseen(const struct kb_sim *s, struct visits *v, const struct v
         visits_join(v, &v->memories[visit->number], visit, x);
 }
 
+/* A channel is of the whole of a transaction, all else of its parts. */
 void visits_visit(struct kb_sim *s, const struct visit *visit)
 {
     struct visits *v = spans_of(s)->visits;

@@ -72,6 +72,10 @@ refused "'./abi.so' was compiled for another interface (77, release 0.2.0); this
 sed 's/^static void moe(/void tl_of_tomorrow(tl_ctx *tl);\n&/; s/    if (tokens == 0)/    tl_of_tomorrow(tl);\n&/' moe.c >lacks.c &&
     "$SIM" cc lacks.c
 refused "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" 3 "'./lacks.so' cannot be loaded: undefined symbol: tl_of_tomorrow" run ./lacks.so
+sed 's/    if (tokens == 0)/    tl_of_yesterday(tl);\n&/' moe.c >calls.c
+call "$SIM" cc calls.c
+[ $code != 0 ] && says 'tl_of_yesterday' && [ ! -e calls.so ]
+ok "a call of what nothing declares is an error of the compiler's"
 refused "an object of another name" 2 "'./noext' is no bench: one of a file is FILE.so:NAME" run ./noext
 head -c 5000 moe.so >cut.so
 refused "a file that was copied in part" 3 "'./cut.so' cannot be loaded: the file ends too early, as one that was copied in part" run ./cut.so

@@ -1,16 +1,14 @@
-/* cache.c -- a cache, of a slice or an L2: lines as a list, the one that was touched last at the
- * end. */
+/* cache.c -- a cache, of a slice or an L2: its lines as a table of sets and ways. */
 #include "cache.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A line that is there. */
+/* A way of a set, and the line in it. */
 struct line {
     uint64_t number, touched; /* touched: at which lookup, from 1 */
-    uint32_t way;
-    bool dirty;
+    bool there, dirty;
     size_t ticket; /* of the lookup that read it last, from 1; 0: none did */
 };
 
@@ -31,8 +29,7 @@ struct judge_cache {
     bool at_random, through;
     int64_t latency_fs, memory_overhead_fs, memory_latency_fs;
     double gbs;
-    struct line *lines; /* those that are there, in no order */
-    size_t n_lines, room;
+    struct line *lines; /* set by set */
     uint64_t lookups, came_in;
     int64_t *children; /* ends of read children, from 1; INT64_MAX: not known yet */
     size_t n_children;
@@ -107,6 +104,7 @@ struct judge_cache *judge_cache_new(const struct judge_topo *t, const struct jud
     c->ways = count(c, key_of(c, "ways"));
     bytes = number(c, key_of(c, "size_mb")) * 1048576.0;
     c->sets = (uint64_t)floor(bytes) / (c->line * c->ways);
+    c->lines = judge_alloc(c->sets * c->ways, sizeof *c->lines);
     c->mshrs = count(c, key_of(c, "mshrs"));
     c->block = count(c, "cube.hbm.access_bytes");
     c->at_random = says(c, key_of(c, "policy"), "random");
@@ -134,11 +132,18 @@ void judge_cache_free(struct judge_cache *c)
 
 /* -- lines ---------------------------------------------------------------------------------- */
 
+static struct line *ways_of(const struct judge_cache *c, uint64_t number)
+{
+    return c->lines + number % c->sets * c->ways;
+}
+
 static struct line *find(const struct judge_cache *c, uint64_t number)
 {
-    for (size_t i = 0; i < c->n_lines; i++)
-        if (c->lines[i].number == number)
-            return &c->lines[i];
+    struct line *way = ways_of(c, number);
+
+    for (uint64_t i = 0; i < c->ways; i++)
+        if (way[i].there && way[i].number == number)
+            return &way[i];
     return NULL;
 }
 
@@ -151,52 +156,39 @@ static void add_run(struct judge_list_of_lines *list, uint64_t at, uint64_t nbyt
     list->asked += asked;
 }
 
-static struct line *in_way(const struct judge_cache *c, uint64_t set, uint32_t way)
+/* Of ways that all hold a line. */
+static struct line *touched_first(struct line *way, uint64_t n)
 {
-    for (size_t i = 0; i < c->n_lines; i++)
-        if (c->lines[i].number % c->sets == set && c->lines[i].way == way)
-            return &c->lines[i];
-    return NULL;
-}
+    struct line *first = way;
 
-static uint32_t oldest_way(const struct judge_cache *c, uint64_t set)
-{
-    const struct line *oldest = NULL;
-
-    for (size_t i = 0; i < c->n_lines; i++)
-        if (c->lines[i].number % c->sets == set &&
-            (!oldest || c->lines[i].touched < oldest->touched))
-            oldest = &c->lines[i];
-    return oldest->way;
+    for (uint64_t i = 1; i < n; i++)
+        if (way[i].touched < first->touched)
+            first = &way[i];
+    return first;
 }
 
 /* Room for line `number`; what was there goes, and back if it was written. */
 static struct line *bring_in(struct judge_cache *c, uint64_t number,
                              struct judge_list_of_lines *back)
 {
-    uint64_t set = number % c->sets;
-    struct line *old = NULL;
-    uint32_t way = 0;
+    struct line *way = ways_of(c, number), *into;
+    uint64_t first_empty = 0;
 
-    while (way < c->ways && in_way(c, set, way))
-        way++;
-    if (way == c->ways) {
-        way = c->at_random ? (uint32_t)(judge_mix(c->came_in) % c->ways) : oldest_way(c, set);
-        old = in_way(c, set, way);
+    while (first_empty < c->ways && way[first_empty].there)
+        first_empty++;
+    if (first_empty < c->ways) {
+        into = &way[first_empty];
+    } else {
+        into = c->at_random ? &way[judge_mix(c->came_in) % c->ways] : touched_first(way, c->ways);
         c->evictions++;
-        if (old->dirty) {
+        if (into->dirty) {
             c->written_back++;
-            add_run(back, old->number * c->line, c->line, 0);
+            add_run(back, into->number * c->line, c->line, 0);
         }
-    } else if (c->n_lines == c->room) {
-        c->room = 2 * c->room + 64;
-        c->lines = judge_grow(c->lines, c->room, sizeof *c->lines);
     }
     c->came_in++;
-    if (!old)
-        old = &c->lines[c->n_lines++];
-    *old = (struct line){.number = number, .way = way};
-    return old;
+    *into = (struct line){.number = number, .there = true};
+    return into;
 }
 
 /* When a read child ended; only the last 65536 are known. */
@@ -449,9 +441,10 @@ int64_t judge_cache_found(struct judge_cache *c, size_t child, int64_t ready_fs)
 
 void judge_cache_drop(struct judge_cache *c)
 {
-    for (size_t i = 0; i < c->n_lines; i++)
-        c->written_back += c->lines[i].dirty;
-    c->n_lines = 0;
+    for (size_t i = 0; i < c->sets * c->ways; i++) {
+        c->written_back += c->lines[i].there && c->lines[i].dirty;
+        c->lines[i].there = false;
+    }
 }
 
 void judge_looked_clear(struct judge_looked *l)

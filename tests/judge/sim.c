@@ -254,13 +254,13 @@ static void plan_banks(struct sim *s, struct txn *x, const struct judge_end *sli
 
 static void done_by_l2(void *arg, uint64_t id, uint64_t part, int64_t begin_fs, int64_t done_fs);
 
-/* A cache before banks asks them, at their own station. */
-static void ask_banks(void *arg, struct judge_l2_child *made)
+/* What the row `made` made on its last step, at the station that it stands at there. */
+static struct txn *new_child(struct sim *s, const struct judge_l2_child *made)
 {
-    struct sim *s = arg;
     struct row *all = &s->all[made->id];
+    const struct txn *maker = find(s, made->id, made->maker);
     struct judge_l2_child *child = judge_alloc(1, sizeof *child);
-    struct txn *maker = find(s, made->id, made->maker), *x = judge_alloc(1, sizeof *x);
+    struct txn *x = judge_alloc(1, sizeof *x);
 
     *child = *made;
     all->children = judge_grow(all->children, all->n_children + 1, sizeof *all->children);
@@ -274,12 +274,22 @@ static void ask_banks(void *arg, struct judge_l2_child *made)
     x->write = child->write;
     x->runs = child->piece.runs;
     x->n_runs = child->piece.n_runs;
-    if (!child->write)
-        x->result.drain_fs = transfer_fs(s, child->asked, maker->result.bottleneck_gbs);
+    return x;
+}
+
+/* A cache before banks asks them, at their own station. */
+static void ask_banks(void *arg, struct judge_l2_child *made)
+{
+    struct sim *s = arg;
+    struct txn *x = new_child(s, made);
+
+    if (!made->write)
+        x->result.drain_fs =
+            transfer_fs(s, made->asked, find(s, made->id, made->maker)->result.bottleneck_gbs);
     add_step(x, MEMORY, 0, x->l2);
     x->l2->asked.count++;
     x->l2->asked.bytes += x->nbytes;
-    post(s, child->depart_fs - s->now_fs, JUDGE_ARRIVAL, x, 0);
+    post(s, made->depart_fs - s->now_fs, JUDGE_ARRIVAL, x, 0);
 }
 
 static void plan_chain(struct sim *s, const struct judge_end *slice, struct station *at)
@@ -466,36 +476,22 @@ static uint32_t course_of_child(const struct sim *s, const struct judge_row *row
 static void make_child(void *arg, struct judge_l2_child *made)
 {
     struct sim *s = arg;
-    struct row *all = &s->all[made->id];
     const struct judge_row *row = &s->rows[made->id];
-    struct judge_l2_child *child = judge_alloc(1, sizeof *child);
     struct judge_end l2 = {.kind = JUDGE_L2, .sip = row->src.sip, .cube = row->src.cube};
-    struct txn *maker = find(s, made->id, made->maker), *x = judge_alloc(1, sizeof *x);
+    struct txn *x = new_child(s, made);
     struct judge_row as = {.op = made->write ? JUDGE_WRITE : JUDGE_READ};
     struct judge_route r = {0};
     double gbs = judge_l2_gbs(s->t, &l2);
 
-    *child = *made;
-    all->children = judge_grow(all->children, all->n_children + 1, sizeof *all->children);
-    all->children[all->n_children++] = x;
-    if (!judge_route_on(s->t, course_of_child(s, row, child), as.op, &l2, &child->piece.memory, &r))
+    if (!judge_route_on(s->t, course_of_child(s, row, made), as.op, &l2, &made->piece.memory, &r))
         judge_die("an L2 has no way to a slice");
-    x->id = child->id;
-    x->part = child->part;
-    x->child = child;
-    x->l2 = maker->steps[maker->n_steps - 1].at;
-    x->nbytes = child->piece.nbytes;
-    x->offset = child->piece.offset;
-    x->write = child->write;
-    x->runs = child->piece.runs;
-    x->n_runs = child->piece.n_runs;
-    x->moved = judge_moved_bytes(s->t, &child->piece);
+    x->moved = judge_moved_bytes(s->t, &made->piece);
     x->result.bottleneck_gbs = r.bottleneck_gbs < gbs ? r.bottleneck_gbs : gbs;
     x->result.drain_fs =
-        judge_child_drain_fs(s->t, &l2, child, x->result.bottleneck_gbs, &s->too_late);
-    plan(s, x, &as, &child->piece.memory, &r);
+        judge_child_drain_fs(s->t, &l2, made, x->result.bottleneck_gbs, &s->too_late);
+    plan(s, x, &as, &made->piece.memory, &r);
     judge_route_clear(&r);
-    judge_post(&s->events, (struct judge_event){.fs = child->depart_fs,
+    judge_post(&s->events, (struct judge_event){.fs = made->depart_fs,
                                                 .class = JUDGE_HOP,
                                                 .id = x->id,
                                                 .part = x->part,

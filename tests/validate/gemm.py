@@ -9,11 +9,9 @@ a table, and ends with 1 if docs/validation.md has other figures.
 """
 
 import csv
-import pathlib
 import sys
-import tempfile
 
-from page import Page, mean, measured, must_run
+from page import compare_on, mean, measured, must_run
 
 # The 8 x 8 cores that the rows were measured on, and two columns of DRAM; what is measured on them
 # stands in docs/validation.md.
@@ -80,17 +78,5 @@ def table(kernbench, machine):
     yield f"| **mean of the small ones** | | | {mean([e for s, e in errors.items() if is_small(s)])} | |"
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__.split("\n\n")[1], file=sys.stderr)
-        return 2
-    page = Page()
-    with tempfile.TemporaryDirectory() as work:
-        machine = pathlib.Path(work) / "n150.yaml"
-        machine.write_text(MACHINE, encoding="ascii")
-        page.print(table(sys.argv[1], machine))
-    return page.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_on(MACHINE, table, __doc__))

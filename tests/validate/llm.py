@@ -9,11 +9,9 @@ Prints a table, and ends with 1 if docs/validation.md has other figures.
 """
 
 import csv
-import pathlib
 import sys
-import tempfile
 
-from page import Page, mean, measured, must_run
+from page import compare_on, mean, measured, must_run
 
 # Eight chips in a ring; what is measured on them stands in docs/validation.md.
 MACHINE = """\
@@ -71,17 +69,5 @@ def table(kernbench, machine):
     yield f"| **mean of the shared code** | | | | | {mean(errors)} |"
 
 
-def main():
-    if len(sys.argv) != 2:
-        print(__doc__.split("\n\n")[1], file=sys.stderr)
-        return 2
-    page = Page()
-    with tempfile.TemporaryDirectory() as work:
-        machine = pathlib.Path(work) / "chips.yaml"
-        machine.write_text(MACHINE, encoding="ascii")
-        page.print(table(sys.argv[1], machine))
-    return page.end()
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_on(MACHINE, table, __doc__))

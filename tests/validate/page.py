@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -26,6 +27,19 @@ class Page:
         print("\ndocs/validation.md has these figures" if self.same else
               "\ndocs/validation.md has other figures: put these in their place")
         return 0 if self.same else 1
+
+
+def compare_on(machine, table, doc):
+    """The table of a program whose text is `doc`: table(KERNBENCH, the YAML `machine` as a file); its exit code."""
+    if len(sys.argv) != 2:
+        print(doc.split("\n\n")[1], file=sys.stderr)
+        return 2
+    page = Page()
+    with tempfile.TemporaryDirectory() as work:
+        file = pathlib.Path(work) / "machine.yaml"
+        file.write_text(machine, encoding="ascii")
+        page.print(table(sys.argv[1], file))
+    return page.end()
 
 
 def measured(name):

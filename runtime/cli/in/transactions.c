@@ -14,24 +14,16 @@
  * Where a topology says sip.plane: column there may be a column plane, too, with the name of a
  * plane, or empty: then the op decides.
  *
- * Mistakes are told with their place, FILE:LINE:COL, up to 20 rows in one go. Dependencies are the
- * hard part: `after` may name a later row, so whether it exists is known only at the end of the
- * file; and rows may depend on each other in a circle. The simulation itself finds circles, but by
- * id alone. A circle must contain at least one row that names itself or a later row; the places of
- * only those rows (few, mostly none) are kept, to tell line and column in the end.
- *
- * For example rows 0, 1 and 2 that wait for 2, 0 and 1: row 0 names a later one, so its place is
- * kept, and at the end of the file the message is
- *
- *     <stdin>:2:30: transactions wait for each other: 0 -> 2 -> 1 -> 0
- *
- * Rows 1 and 2 name earlier ones only, and take no memory. Invariant: the id of a row is its
- * number in the file, blank lines left out, and the id of its transaction in the simulation.
+ * Mistakes are told with their place, FILE:LINE:COL, up to 20 rows in one go. What rows wait for is
+ * row_waits.c's. Invariant: the id of a row is its number in the file, blank lines left out, and
+ * the id of its transaction in the simulation; rows that only fill caches come first and have no id
+ * there.
  */
 #include "cli/in/transactions.h"
 #include "cli/out/memory.h"
 #include "cli/in/in_fields.h"
 #include "cli/in/frame.h"
+#include "cli/in/row_waits.h"
 #include "cli/out/say.h"
 #include "cli/out/session.h"
 #include "base/text.h"
@@ -39,7 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 64, PLACES_FIRST = 64, PLANES_MAX = 8 };
+enum { SHOWN_BYTES = 64, PLANES_MAX = 8 };
 
 enum field_id {
     FIELD_ISSUE,
@@ -71,16 +63,6 @@ uint32_t row_op(const kb_transaction *q)
     return !q->n_targets ? q->op : (uint32_t)(q->op == KB_READ ? ROW_MREAD : ROW_MWRITE);
 }
 
-/*
- * A row that waits for itself or for a later one, so that only the end of the file tells whether
- * that is there, and whether it waits in turn: every cycle's first row is such a one.
- */
-struct place {
-    uint64_t row, line;
-    uint64_t last_id; /* the largest it waits for */
-    uint32_t after_column, last_id_column;
-};
-
 /* The reading of one file, a row's id being its number. */
 struct input {
     struct fields fields;
@@ -99,10 +81,7 @@ struct input {
     size_t n_targets, targets_room;
     struct targets_texts *texts; /* NULL: not wanted */
 
-    /* Dependencies. */
-    uint64_t *ids; /* of the current row; owned */
-    size_t n_ids, ids_room, n_places, places_room;
-    struct place *places; /* in order; owned */
+    struct row_waits waits;
 };
 
 /* -- fields --------------------------------------------------------------------------------- */
@@ -304,122 +283,10 @@ static bool read_tile(struct input *in, const struct field field[N_FIELDS], kb_t
                       "rows and stride stand together: so many rows, so far apart");
 }
 
-/* -- dependencies --------------------------------------------------------------------------- */
-
 static void no_memory(struct input *in)
 {
     in->fields.code = say(in->fields.program, EXIT_SYSTEM, "out of memory after %llu transactions",
                           (unsigned long long)kb_sim_count(in->sim));
-}
-
-/* "3|7": ids of rows, which the file may not have. The last of them all in `place`. */
-static bool read_ids(struct input *in, const struct field *f, struct place *place)
-{
-    in->n_ids = 0;
-    if (f->len == 0)
-        return true;
-    for (const char *at = f->text, *end = at + f->len, *bar; at; at = bar ? bar + 1 : NULL) {
-        bar = memchr(at, '|', (size_t)(end - at));
-        struct field one = {at, (size_t)((bar ? bar : end) - at)};
-        in->ids = memory_room(in->ids, in->n_ids, &in->ids_room, sizeof *in->ids);
-        uint64_t *id = &in->ids[in->n_ids++];
-
-        if (!text_read_count(one.text, one.len, id))
-            return fields_bad_field(&in->fields, &one, "after",
-                                    "the id of a row: digits, with | between two ids");
-        if (in->n_ids == 1 || *id > place->last_id) {
-            place->last_id = *id;
-            place->last_id_column = (uint32_t)fields_column(&in->fields, at);
-        }
-    }
-    return true;
-}
-
-static bool read_think(struct input *in, const struct field *f, int64_t *think_fs)
-{
-    if (f->len > 0 && !text_read_ns(f->text, f->len, think_fs))
-        return fields_bad_field(&in->fields, f, "think_ns",
-                                "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
-    if (*think_fs > 0 && in->n_ids == 0)
-        return fields_bad(&in->fields, f->text,
-                          "think_ns without after: there is nothing that it could follow");
-    return true;
-}
-
-/* The number of a row behind those that only fill caches. */
-static uint64_t number_of_row(const struct input *in)
-{
-    return in->fields.n_rows - in->warm.n;
-}
-
-/* Rows that only fill caches have ended at 0, before all others begin: the ids of these are left.
- */
-static void leave_warm(struct input *in, int64_t think_fs, kb_transaction *q)
-{
-    size_t kept = 0, all = in->n_ids;
-
-    for (size_t i = 0; i < in->n_ids; i++)
-        if (in->ids[i] >= in->warm.n)
-            in->ids[kept++] = in->ids[i] - in->warm.n;
-    in->n_ids = kept;
-    if (kept < all && think_fs > q->issue_fs)
-        q->issue_fs = think_fs;
-}
-
-/* Adds the dependencies of the row that was just added. */
-static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
-{
-    struct fields *fields = &in->fields;
-    kb_error why; /* filled only by what fails */
-
-    if (in->n_ids == 0)
-        return;
-    if (place->last_id >= fields->n_rows) {
-        in->places = memory_room(in->places, in->n_places, &in->places_room, sizeof *in->places);
-        in->places[in->n_places++] = *place;
-    }
-    if (fields->n_bad > 0 || place->last_id >= KB_TRANSACTIONS_MAX)
-        return; /* there will be no run */
-    switch (
-        kb_sim_add_dependencies(in->sim, number_of_row(in), in->ids, in->n_ids, think_fs, &why)) {
-    case KB_OK:
-        break;
-    case KB_NO_MEMORY:
-        no_memory(in);
-        break;
-    default:
-        fields_bad_at(fields, place->line, place->last_id_column, why.text);
-    }
-}
-
-static void check_ids(struct input *in)
-{
-    for (size_t i = 0; i < in->n_places && !fields_enough(&in->fields); i++) {
-        const struct place *place = &in->places[i];
-        char text[128];
-
-        if (place->last_id < in->fields.n_rows)
-            continue;
-        snprintf(text, sizeof text, "after '%llu' is the id of no row: the last one's is %llu",
-                 (unsigned long long)place->last_id, (unsigned long long)in->fields.n_rows - 1);
-        fields_bad_at(&in->fields, place->line, place->last_id_column, text);
-    }
-}
-
-static void check_cycles(struct input *in)
-{
-    const struct place *place = in->places;
-    kb_error why = {""};
-    uint64_t id;
-    kb_status status = kb_sim_check_dependencies(in->sim, &id, &why);
-
-    if (status == KB_NO_MEMORY)
-        no_memory(in);
-    if (status != KB_BAD_REQUEST)
-        return;
-    while (place->row != id + in->warm.n)
-        place++;
-    fields_bad_at(&in->fields, place->line, place->after_column, why.text);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -497,7 +364,7 @@ static void keep_targets(struct input *in, const struct field *f)
         return;
     texts->rows = memory_room(texts->rows, texts->n, &texts->room, sizeof *texts->rows);
     texts->rows[texts->n++] =
-        (struct targets_text){number_of_row(in), memory_part(f->text, f->len)};
+        (struct targets_text){in->fields.n_rows - in->warm.n, memory_part(f->text, f->len)};
 }
 
 const char *targets_text(const struct targets_texts *texts, uint64_t id)
@@ -526,30 +393,25 @@ void targets_texts_free(struct targets_texts *texts)
 static void read_row(void *arg, struct fields *fields, const struct field *field)
 {
     struct input *in = arg;
-    const struct field *after = &field[FIELD_AFTER];
-    struct place place = {.row = fields->n_rows, .line = fields->lines.number};
-    int64_t think_fs = 0;
     kb_transaction q = {.op = KB_READ};
     kb_error why; /* filled only by what fails */
 
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
         !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
-        !read_tile(in, field, &q) || !read_range(in, field, &q) || !read_ids(in, after, &place) ||
-        !read_think(in, &field[FIELD_THINK], &think_fs) ||
+        !read_tile(in, field, &q) || !read_range(in, field, &q) ||
+        !row_waits_read(&in->waits, &field[FIELD_AFTER], &field[FIELD_THINK]) ||
         !read_plane(in, &field[FIELD_PLANE], &q) || !read_prio(in, &field[FIELD_PRIO], &q))
         return;
-    if (after->len > 0)
-        place.after_column = (uint32_t)fields_column(fields, after->text);
     if (fields->n_rows < in->warm.n) {
         if (add_warm(in, &q, &why) != KB_OK)
             fields_bad(fields, field[FIELD_DST].text, "%s", why.text);
         return;
     }
-    if (in->warm.n)
-        leave_warm(in, think_fs, &q);
+    row_waits_leave_warm(&in->waits, &q.issue_fs);
     switch (kb_sim_add(in->sim, &q, &why)) {
     case KB_OK:
-        add_waits(in, &place, think_fs);
+        if (row_waits_add(&in->waits) == KB_NO_MEMORY)
+            no_memory(in);
         keep_targets(in, &field[FIELD_DST]);
         break;
     case KB_NO_MEMORY:
@@ -565,9 +427,9 @@ static void end_rows(void *arg, struct fields *fields)
 {
     struct input *in = arg;
 
-    check_ids(in);
-    if (!fields->code)
-        check_cycles(in);
+    (void)fields;
+    if (row_waits_check(&in->waits) == KB_NO_MEMORY)
+        no_memory(in);
 }
 
 bool transactions_in_memory(void)
@@ -598,6 +460,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                        .topo = topo,
                        .sim = sim,
                        .warm = warm ? *warm : (struct warm_rows){0},
+                       .waits = {.fields = &in.fields, .sim = sim, .n_warm = warm ? warm->n : 0},
                        .texts = texts};
     kb_limits limits;
 
@@ -616,8 +479,7 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     if (!in.fields.code && in.has_prio && !quiet && ignores_prio(&info))
         say_line("warning: the column prio changes nothing: 'contention.arbiter' is rr, which lets "
                  "no priority go first, and 'contention.prios' is 1");
-    free(in.ids);
-    free(in.places);
+    row_waits_free(&in.waits);
     free(in.targets);
     return in.fields.code;
 }

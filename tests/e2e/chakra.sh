@@ -197,8 +197,8 @@ wrong "a node that is not there" "node 1 'c1' waits for a node that is not there
 wrong "a scatter" "node 1 'x1' is a gather, a scatter" "$(coll 1 4 100)"
 wrong "no size" "node 1 'x' has no comm_size" '{"id": 1, "name": "x", "type": 7, "attr": {"comm_type": ["int64", 0]}}'
 wrong "no kind" "node 1 'x' has no comm_type" '{"id": 1, "name": "x", "type": 7, "attr": {"comm_size": ["int64", 8]}}'
-wrong "a message to nobody" "node 1 's' has no comm_dst" '{"id": 1, "name": "s", "type": 5, "attr": {"comm_size": ["int64", 8]}}'
-wrong "a message of nobody" "node 1 's' has no comm_src" '{"id": 1, "name": "s", "type": 6, "attr": {"comm_size": ["int64", 8]}}'
+wrong "a message without a target" "node 1 's' has no comm_dst" '{"id": 1, "name": "s", "type": 5, "attr": {"comm_size": ["int64", 8]}}'
+wrong "a message without a source" "node 1 's' has no comm_src" '{"id": 1, "name": "s", "type": 6, "attr": {"comm_size": ["int64", 8]}}'
 wrong "a rank that is not there" "is between ranks that are not there: comm_dst" "$(send 1 8 100)"
 wrong "a negative size" "has a negative comm_size" "$(coll 1 0 -5)"
 wrong "a group that is not there" "is of a group that comm_group.json lacks: 3" "$(coll 1 0 8 '' ', "pg_name": ["string", "3"]')"

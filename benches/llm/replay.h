@@ -41,7 +41,7 @@ struct replay_node {
     uint32_t n_next;
 };
 
-/* What a rank does, and how far it is. The lists belong to who made it. */
+/* What a rank does, and how far it is. The caller owns the lists. */
 struct replay_rank {
     const struct replay_node *node; /* in order of their ids */
     uint32_t n;

@@ -798,6 +798,13 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
+break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/l->chip->energy\.static_w \* \(double\)t->all_fs/l->chip->energy.static_w * (double)t->fs/'
+break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'
+break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
+break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'
+break_it 'llm: energy: all products are of one type' runtime/cli/llm/energy.c 's/\[KB_F16\] = 3, \[KB_BF16\] = 4/[KB_F16] = 3, [KB_BF16] = 3/'
+break_it 'llm: energy: one of several machines has the column' runtime/cli/cmd_llm.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'
 break_it 'llm: chakra: durations are rounded one by one' runtime/cli/llm/chakra_path.c 's/return \(uint64_t\)\(\(end_fs \+ us \/ 2\) \/ us - \(begin_fs \+ us \/ 2\) \/ us\);/return (uint64_t)((end_fs - begin_fs + us \/ 2) \/ us);/'
 break_it 'llm: chakra: an all_gather is of all ranks' runtime/cli/llm/chakra_write.c 's/gather \? op->bytes \/ n : op->bytes/op->bytes/'
 break_it 'llm: chakra: an all_gather that is read, too' runtime/cli/llm/chakra_trace.c 's/to->what == REPLAY_ALL_GATHER &&/0 \&\&/'
@@ -1228,6 +1235,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
+    *' runtime/cli/llm/energy'* | *'energy'*) tests=() scripts=(energy) ;;
     *' runtime/cli/llm/chakra'* | *' benches/llm/replay'*) tests=() scripts=(chakra) ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;

@@ -1203,6 +1203,8 @@ choose_tests() {
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
+    'llm: energy: '*) tests=() scripts=(energy) && return ;;
+    'llm: chakra: '*) tests=() scripts=(chakra) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;
     esac
     case " ${edits[$1]} " in
@@ -1235,8 +1237,6 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/energy'* | *'energy'*) tests=() scripts=(energy) ;;
-    *' runtime/cli/llm/chakra'* | *' benches/llm/replay'*) tests=() scripts=(chakra) ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;

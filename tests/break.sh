@@ -798,6 +798,8 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: links of a switch count for each rank' runtime/cli/llm/roofs.c 's/strcmp\(next\.edge, before\.edge\) == 0/0/'
+break_it 'llm: memories of all ranks are of one' runtime/cli/llm/roofs.c 's/kb_slice_count\(c->topo\) \/ c->units/kb_slice_count(c->topo)/'
 break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
 break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/l->chip->energy\.static_w \* \(double\)t->all_fs/l->chip->energy.static_w * (double)t->fs/'
 break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'

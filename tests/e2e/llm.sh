@@ -21,6 +21,11 @@ equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |
         [range(2) | select(($us[.] - $ms[.] | fabs) > 0.000001)] | length')"
 
+equal "roofs of a rank: 8 PEs of 16^3 and 64 lanes, 8 slices, two links of 128" "65536 512 2048 256" \
+    "$(total '.totals[1] | "\(.peak_gops) \(.math_gops) \(.memory_gbs) \(.fabric_gbs)"')"
+roof() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --format json --quiet "$@" | jq '.totals[0].fabric_gbs'; }
+equal "links of two ranks, of one, of ranks behind a switch" "128 null 64 64" \
+    "$(roof --tp 2) $(roof --tp 1) $(roof --set sips=2) $(roof --set sips=4 --set fabric.bw_gbs=64)"
 run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"

@@ -1,6 +1,7 @@
 /* llm_rows.c -- columns of llm, and how its rows come of a simulation. */
 #include "cli/llm/llm_rows.h"
 #include "base/text.h"
+#include "cli/llm/roofs.h"
 #include "cli/out/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,8 @@ static const struct column columns[] = {
 struct llm_total {
     uint64_t batch, tp, kv;
     double ttft_ms, tpot_ms, user_per_s, per_s;
-    bool has_ttft, has_tpot;
+    struct roofs roofs;
+    bool has_fabric, has_ttft, has_tpot;
 };
 
 static const struct column total_columns[] = {
@@ -54,6 +56,10 @@ static const struct column total_columns[] = {
     COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
     COLUMN("tp", CELL_COUNT, struct llm_total, tp),
     COLUMN_IF("kv", CELL_COUNT, struct llm_total, kv, kv),
+    COLUMN("peak_gops", CELL_FRACTION, struct llm_total, roofs.peak),
+    COLUMN("math_gops", CELL_FRACTION, struct llm_total, roofs.math),
+    COLUMN("memory_gbs", CELL_FRACTION, struct llm_total, roofs.memory),
+    COLUMN_IF("fabric_gbs", CELL_FRACTION, struct llm_total, roofs.fabric, has_fabric),
 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
@@ -213,8 +219,12 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
 {
     if (l->n_totals == l->totals_room)
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
+    const struct roofs roofs = roofs_of(l->chip, (uint32_t)s->tp);
+
     l->total[l->n_totals++] =
-        (struct llm_total){.batch = (uint64_t)s->batch,
+        (struct llm_total){.roofs = roofs,
+                           .has_fabric = roofs.fabric > 0,
+                           .batch = (uint64_t)s->batch,
                            .tp = (uint64_t)s->tp,
                            .kv = (uint64_t)kv,
                            .ttft_ms = (double)ttft_fs / 1e12,

@@ -46,7 +46,7 @@ const char *const command_names[N_COMMANDS] = {
 const unsigned opts_n_options = N_OPTIONS;
 
 const unsigned opts_reported =
-    IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN) | IN(WHY) | IN(STUDY);
+    IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN) | IN(WHY) | IN(STUDY) | IN(LLM);
 
 const char *opts_command_name(enum command command)
 {

@@ -182,30 +182,34 @@ static inline void choose(struct cut *x, struct room room, int64_t pes)
     x->bk = least(bk, x->k);
 }
 
-/* "BK=16 fits", or if nothing does what else might. */
-static inline void say_what_fits(char text[64], const char *name, int64_t fit, const char *others)
+/* "BK=16 fits", or if nothing does what else would, or that nothing does. */
+static inline void say_what_fits(char text[64], const char *name, int64_t fit, const char *others,
+                                 bool least_fits)
 {
     if (fit > 0)
         snprintf(text, 64, "%s=%lld fits", name, (long long)fit);
+    else if (least_fits)
+        snprintf(text, 64, "no %s fits, smaller ones of %s do", name, others);
     else
-        snprintf(text, 64, "no %s fits, smaller ones of %s may", name, others);
+        snprintf(text, 64, "not even a block of 1 x 1 fits");
 }
 
 /* What does not fit, and what would. */
 static inline void refuse(kb_bench_run *run, const struct cut *x, struct room room)
 {
     struct room need = needed(x, x->bm, x->bn, x->bk);
+    bool least_fits = fits(x, room, 1, 1, 1);
     char text[256], fits_text[64];
 
     if (need.acc > room.acc) {
-        say_what_fits(fits_text, "BM", room.acc / (need.acc / x->bm), "BN");
+        say_what_fits(fits_text, "BM", room.acc / (need.acc / x->bm), "BN", least_fits);
         snprintf(text, sizeof text,
                  "gemm_grid: a block of %lld x %lld needs %lld bytes of accumulators, and "
                  "a PE has %lld (cube.pe.pe_gemm.acc_kb): %s",
                  (long long)x->bm, (long long)x->bn, (long long)need.acc, (long long)room.acc,
                  fits_text);
     } else {
-        say_what_fits(fits_text, "BK", most_k(x, room, x->bk), "BM and BN");
+        say_what_fits(fits_text, "BK", most_k(x, room, x->bk), "BM and BN", least_fits);
         snprintf(text, sizeof text,
                  "gemm_grid: blocks of %lld x %lld in steps of %lld need %lld bytes of a TCM, "
                  "which has %lld: %s",

@@ -8,6 +8,7 @@
  */
 #include "channels.h"
 #include "check.h"
+#include "pairs.h"
 #include "shares.h"
 #include "machine/vcs.h"
 
@@ -94,20 +95,32 @@ static void keep_shares(struct routes *r, const struct share_plan *plan)
 
 /* -- nets ----------------------------------------------------------------------------------- */
 
-static uint32_t links_between(const struct kb_topology *t, uint32_t from, uint32_t to)
-{
-    uint32_t n = 0;
-
-    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
-        return 0;
-    for (; from != to; n++)
-        from = walk_neighbour(t, from, mesh_exit(t, 0, false, from, to));
-    return n;
-}
-
 static bool is_end(const struct routes *r, uint32_t cube)
 {
     return mesh_has_cube(&r->topo, cube) && !is_switch(r->found->kinds[cube_kind(&r->topo, cube)]);
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Links of the longest route to `to` from cubes with PEs: of its SIP, or over rails of all; and of
+ * its data, where these go a way of their own. */
+static uint32_t longest_to(const struct routes *r, uint32_t to)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t first = t->rails ? 0 : to - to % t->cubes, most = 0;
+    uint32_t end = t->rails ? sip_cubes(t) : first + t->cubes;
+
+    for (uint32_t from = first; from < end; from++) {
+        if (!is_end(r, from) || !kind_at(t, from)->pes || !pairs_links(t, from, to))
+            continue;
+        most = larger(most, pairs_links(t, from, to));
+        if (mesh_is_one_way(t, 0, from, to))
+            most = larger(most, pairs_links(t, to, from));
+    }
+    return most;
 }
 
 /* Links of the longest route from a PE or a host; between SIPs those in both count. */
@@ -116,30 +129,20 @@ static uint32_t longest_route(const struct routes *r)
     const struct kb_topology *t = &r->topo;
     uint32_t most = 0, ashore = 0, inland = 0;
 
-    for (uint32_t to = 0; to < sim_cubes(t); to++) {
-        uint32_t first = to - to % t->cubes;
-
+    for (uint32_t to = 0; to < sip_cubes(t); to++) {
         if (!is_end(r, to))
             continue;
-        for (uint32_t from = first; from < first + t->cubes; from++) {
-            uint32_t there =
-                is_end(r, from) && kind_at(t, from)->pes ? links_between(t, from, to) : 0;
-            uint32_t back = there && t->plane_rows[0].one_way ? links_between(t, to, from) : 0;
-
-            most = most > there ? most : there;
-            most = most > back ? most : back;
-        }
+        most = larger(most, longest_to(r, to));
         for (uint32_t way = 0; way < 2; way++) {
             uint32_t shore = mesh_shore(t, 0, 0, to, way);
-            uint32_t n = links_between(t, way ? to : shore, way ? shore : to);
+            uint32_t n = pairs_links(t, way ? to : shore, way ? shore : to);
 
             if (way && kind_at(t, to)->pes)
-                ashore = ashore > n ? ashore : n;
-            inland = inland > n ? inland : n;
+                ashore = larger(ashore, n);
+            inland = larger(inland, n);
         }
     }
-    inland += t->sips > 1 ? ashore : 0;
-    return most > inland ? most : inland;
+    return larger(most, inland + (t->sips > 1 && !t->rails ? ashore : 0));
 }
 
 static bool has_rings(const struct kb_topology *t)
@@ -162,8 +165,8 @@ static bool make_net_channels(struct routes *r)
 
         if (plan.routes == ROUTES_DATELINES && !has_rings(t))
             continue;
-        if (plan.routes == ROUTES_HOPS && t->sips > 1)
-            continue; /* the links of a way would count in two SIPs */
+        if (plan.routes == ROUTES_HOPS && wraps_sips(t))
+            continue; /* a ring of SIPs has halves, and no hop classes */
         t->routes_by = (uint8_t)plan.routes;
         t->hop_classes = plan.routes == ROUTES_HOPS ? longest_route(r) + t->hops_inside : 0;
         parts = shares_parts(r, &plan);

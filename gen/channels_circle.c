@@ -75,7 +75,7 @@ static bool is_known(struct waits *w, const struct trip *trip, uint32_t n, bool 
     uint16_t *known;
     uint32_t side;
 
-    if (n == 0 || w->plan->routes != ROUTES_ALL || trip->back || w->r->topo.paths > 1 ||
+    if (n == 0 || w->plan->routes != ROUTES_ALL || trip->back || w->r->topo.paths > 1 || t->rails ||
         (w->answers && (t->wrap || t->grid_wrap)) ||
         walk_segment(t, w->places[n - 1].at)->exit >= t->ports)
         return false;
@@ -352,8 +352,8 @@ static uint32_t side_entered(const struct kb_topology *t, struct route_at last)
 static void add_course(struct waits *w, uint32_t from, uint32_t to, uint32_t course)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool back = w->answers && t->plane_rows[t->paths > 1 ? 0 : course].one_way, pes, units = false,
-         detour;
+    bool back = w->answers && mesh_is_one_way(t, t->paths > 1 ? 0 : course, from, to), pes,
+         units = false, detour;
     struct trip trip = walk_trip(t, src_pack(t, from, 0), dst_pack(t, to, first_unit(t, to)),
                                  course, false, 0, back);
     uint32_t n, side;
@@ -380,8 +380,10 @@ static void add_course(struct waits *w, uint32_t from, uint32_t to, uint32_t cou
 static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool several = t->paths > 1 && from != to && cost_same_sip(t, from, to);
-    const struct path_row *ways = several ? paths_between(t, from, to) : NULL;
+    bool several = t->paths > 1 && from != to && (cost_same_sip(t, from, to) || t->rails);
+    bool back = w->answers && mesh_is_one_way(t, plane, from, to);
+    const struct path_row *ways =
+        several ? paths_between(t, back ? to : from, back ? from : to) : NULL;
 
     add_course(w, from, to, plane);
     for (uint32_t way = 1; ways && way < ways->n; way++)
@@ -417,7 +419,7 @@ static void add_from_sip(struct waits *w, const struct pairs *p, uint32_t sip, u
     arena_pause(w->r->arena);
     pairs_from(p, sip, to, &first, &end);
     for (uint32_t from = first; from < end; from++)
-        if (pairs_has_cube(p, from) && kind_at(t, from)->pes)
+        if (pairs_has_cube(p, from) && kind_at(t, from)->pes && pairs_has(p, from, to))
             add_between(w, from, to, plane);
 }
 
@@ -434,10 +436,10 @@ static void add_plane(struct waits *w, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
     bool back = w->answers && t->plane_rows[plane].one_way;
-    struct pairs pairs = pairs_make(w->r, plane, back);
+    struct pairs pairs = pairs_make(w->r, plane, back, w->plan->routes == ROUTES_HOPS);
 
     for (uint32_t to = 0; to < sim_cubes(t); to++) {
-        if (!pairs_has_cube(&pairs, to) || is_switch_cube(w, to))
+        if (is_switch_cube(w, to) || !pairs_has_cube(&pairs, to))
             continue;
         forget_known(w, &pairs);
         for (uint32_t sip = 0; sip < t->sips; sip++)
@@ -460,6 +462,8 @@ static const char *node_text(const struct waits *w, uint32_t cube, const char *n
 
     if (cube == UINT32_MAX)
         return name;
+    if (cube >= sip_cubes(t))
+        return arena_printf(w->r->arena, "sw%u.%s", cube - sip_cubes(t), name);
     return cube < t->cubes
                ? arena_printf(w->r->arena, "c%u.%s", cube, name)
                : arena_printf(w->r->arena, "s%u.c%u.%s", cube / t->cubes, cube % t->cubes, name);

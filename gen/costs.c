@@ -364,6 +364,7 @@ static void add_pe(struct routes *r)
         .rate_i32 = s->cube_pe_pe_gemm_rate_i32,
         .rate_i16 = s->cube_pe_pe_gemm_rate_i16,
         .rate_i8 = s->cube_pe_pe_gemm_rate_i8,
+        .rate_i4 = s->cube_pe_pe_gemm_rate_i4,
         .tile_buffers = (uint32_t)s->cube_pe_pe_scheduler_tile_buffers,
         .lanes = (uint32_t)s->cube_pe_pe_math_lanes,
         .special_cycles = (uint32_t)s->cube_pe_pe_math_special_cycles,

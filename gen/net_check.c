@@ -86,11 +86,6 @@ static void check_rails(const struct spec *spec)
     if (spec->cube_noc_model == NOC_MESH && !check_is_bad(spec, KEY_cube_noc_model))
         diag_error(spec->diag, spec_place(spec, KEY_cube_noc_model),
                    "'cube.noc.model: mesh' cannot stand beside 'fabric.net' yet: bus can");
-    if (spec->contention_links == MODE_ROUTER && !check_is_bad(spec, KEY_contention_links))
-        diag_error(
-            spec->diag, spec_place(spec, KEY_contention_links),
-            "'contention.links: router' cannot stand beside 'fabric.net' yet: ideal and fifo "
-            "can");
 }
 
 void net_check(const struct spec *spec)

@@ -17,7 +17,10 @@
  * depends on its cube and on the side by which the SIP is left, the last on its cube and on the
  * side by which it comes in, and the fabric on the two SIPs. So from every cube one route is walked
  * for each side by which its SIP is left, to every cube one for each side, and between any two SIPs
- * one: n + m of them, not n * m.
+ * one: n + m of them, not n * m. With hop classes the last part also depends on how many links the
+ * first has: then a route to every cube is walked for each such number.
+ *
+ * Over rails routes pass cubes of any SIP, so all pairs are walked.
  */
 #include "pairs.h"
 #include "sips.h"
@@ -29,6 +32,17 @@ enum { ALIKE_SHOWN = 3 };
 static bool is_shown(uint32_t i, uint32_t n)
 {
     return n <= 9 || i < 3 || i + 3 >= n || (i + 1 >= n / 2 && i <= n / 2 + 1);
+}
+
+uint32_t pairs_links(const struct kb_topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t n = 0;
+
+    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
+        return 0;
+    for (uint32_t at = from; at != to; n++)
+        at = walk_neighbour(t, at, mesh_step(t, 0, false, at, from, to));
+    return n;
 }
 
 static bool has_way_ashore(const struct kb_topology *t, uint32_t plane, uint32_t cube,
@@ -53,14 +67,14 @@ bool pairs_has_cube(const struct pairs *p, uint32_t cube)
 
 /* -- SIPs ----------------------------------------------------------------------------------- */
 
-static void show_sips(struct pairs *p, const struct routes *r)
+static void show_sips(struct pairs *p, const struct routes *r, bool all)
 {
     const struct kb_topology *t = p->t;
     const uint32_t *first = find_alike_sips(r);
     uint32_t *shown = arena_alloc(r->arena, t->sips * sizeof *shown);
 
     for (uint32_t sip = 0; sip < t->sips; sip++)
-        p->sips[sip] = shown[first[sip]]++ < ALIKE_SHOWN;
+        p->sips[sip] = shown[first[sip]]++ < ALIKE_SHOWN || all;
 }
 
 /* Are routes walked between it and the others? Behind a switch those of three tell all. */
@@ -121,6 +135,24 @@ static void find_travellers(struct pairs *p, uint32_t sip, uint32_t plane, bool 
     }
 }
 
+/* The first cube of a SIP for each number of links between it and the shore. */
+static void find_counts(struct pairs *p, struct arena *arena, uint32_t sip, bool back)
+{
+    const struct kb_topology *t = p->t;
+    bool *seen = arena_alloc(arena, t->cubes);
+
+    for (uint32_t cube = sip * t->cubes; cube < (sip + 1) * t->cubes; cube++) {
+        uint32_t shore, links;
+
+        if (!mesh_has_cube(t, cube) || !kind_at(t, cube)->pes || !has_way_ashore(t, 0, cube, !back))
+            continue;
+        shore = mesh_shore(t, 0, 0, cube, !back);
+        links = back ? pairs_links(t, shore, cube) : pairs_links(t, cube, shore);
+        p->counts[cube] = !seen[links];
+        seen[links] = true;
+    }
+}
+
 /* -- pairs ---------------------------------------------------------------------------------- */
 
 static uint32_t *nowhere(struct arena *a, size_t n)
@@ -132,7 +164,7 @@ static uint32_t *nowhere(struct arena *a, size_t n)
     return p;
 }
 
-struct pairs pairs_make(struct routes *r, uint32_t plane, bool back)
+struct pairs pairs_make(struct routes *r, uint32_t plane, bool back, bool by_links)
 {
     const struct kb_topology *t = &r->topo;
     struct pairs p = {.t = t,
@@ -142,10 +174,17 @@ struct pairs pairs_make(struct routes *r, uint32_t plane, bool back)
                       .first_to = nowhere(r->arena, (size_t)t->sips * N_SIDES),
                       .first_from = nowhere(r->arena, (size_t)t->sips * N_SIDES)};
 
-    show_sips(&p, r);
+    if (by_links && t->sips > 1 && !t->rails)
+        p.counts = arena_alloc(r->arena, sim_cubes(t));
+    show_sips(&p, r, t->rails || (p.counts && t->fabric_shape == FABRIC_GRID));
+    if (t->rails)
+        return p;
     find_first(&p);
-    for (uint32_t sip = 0; sip < t->sips; sip++)
+    for (uint32_t sip = 0; sip < t->sips; sip++) {
         find_travellers(&p, sip, plane, back);
+        if (p.counts)
+            find_counts(&p, r->arena, sip, back);
+    }
     return p;
 }
 
@@ -166,11 +205,16 @@ void pairs_from(const struct pairs *p, uint32_t sip, uint32_t to, uint32_t *firs
 
     *first = sip * p->t->cubes;
     *end = *first + p->t->cubes;
-    if (sip == goal || (arrives && is_first_to(p, sip, goal)))
+    if (sip == goal || p->counts || p->t->rails || (arrives && is_first_to(p, sip, goal)))
         return;
     *end = *first;
     if (p->leaver[sip] == NO_WHERE || (!arrives && !is_first_from(p, sip, goal)))
         return;
     *first = p->leaver[sip];
     *end = *first + 1;
+}
+
+bool pairs_has(const struct pairs *p, uint32_t from, uint32_t to)
+{
+    return !p->counts || p->counts[from] || cost_same_sip(p->t, from, to);
 }

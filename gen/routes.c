@@ -191,11 +191,6 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
         return false;
     if (r->topo.links != MODE_ROUTER)
         return true;
-    if (r->topo.port_rows && r->topo.paths > 1 && (r->plane_rows[0].one_way || r->topo.sips > 1))
-        return diag_error(spec->diag, spec_place(spec, KEY_contention_links),
-                          "'contention.links: router' cannot stand beside 'sip.net' %s and several "
-                          "'sip.paths' yet: ideal and fifo can",
-                          r->topo.sips > 1 ? "of several SIPs" : "with one-way links");
     bits = r->topo.port_rows ? NET_NODE_BITS : NODE_BITS;
     if (sim_cubes(&r->topo) * ((uint64_t)r->topo.n_cube_nodes + N_IO_NODES) >> bits)
         return diag_error(spec->diag, spec_place(spec, KEY_contention_links),

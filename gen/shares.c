@@ -277,11 +277,12 @@ static void share_grid(struct routes *r)
 void make_shares(struct routes *r, const struct share_plan *plan)
 {
     const struct kb_topology *t = &r->topo;
+    bool by_links = plan->routes == ROUTES_HOPS; /* between SIPs, too */
 
     r->request_shares = arena_alloc(r->arena, r->n_hops);
     r->answer_shares = arena_alloc(r->arena, r->n_hops);
     for (uint32_t k = 0; k < t->n_kinds; k++)
-        for (uint32_t i = 0; i < t->seg_cross; i++) {
+        for (uint32_t i = 0; i < (by_links ? t->n_segments : t->seg_cross); i++) {
             struct making m = {.r = r,
                                .plan = plan,
                                .kind = &r->kinds[k],
@@ -291,6 +292,6 @@ void make_shares(struct routes *r, const struct share_plan *plan)
             find_stages(&m, i);
             share_segment(&m);
         }
-    if (!t->regular)
+    if (!t->regular && !by_links)
         share_grid(r);
 }

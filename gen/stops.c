@@ -323,14 +323,20 @@ static void take_way(struct stops *w, uint32_t from, uint32_t to, uint32_t in, u
 
     if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
         return;
-    while (from != to) {
-        uint32_t on = mesh_exit(t, 0, false, from, to);
-
-        take_turn(w, from, in, on);
-        in = walk_far_side(t, from, on);
-        from = walk_neighbour(t, from, on);
+    for (uint32_t at = from, on; at != to; at = walk_neighbour(t, at, on)) {
+        on = mesh_step(t, 0, false, at, from, to);
+        take_turn(w, at, in, on);
+        in = walk_far_side(t, at, on);
     }
     take_turn(w, to, in, exit);
+}
+
+static void take_all_ways(struct stops *w, uint32_t from, uint32_t to)
+{
+    uint32_t io = w->r->topo.ports - 1;
+
+    take_way(w, from, to, io, io);
+    take_other_ways(w, from, to);
 }
 
 static bool is_switch_of(const struct stops *w, uint32_t cube)
@@ -338,35 +344,39 @@ static bool is_switch_of(const struct stops *w, uint32_t cube)
     return is_switch(w->r->found->kinds[cube_kind(&w->r->topo, cube)]);
 }
 
-/* Over all routes: between cubes of a SIP, and from and to its IO chiplet. */
+/* On routes to `to`: from cubes of its SIP, or over rails of all, and from and to its IO chiplet.
+ */
+static void find_turns_to(struct stops *w, uint32_t to)
+{
+    const struct kb_topology *t = &w->r->topo;
+    uint32_t first = t->rails ? 0 : to - to % t->cubes, io = t->ports - 1;
+    uint32_t end = t->rails ? sip_cubes(t) : first + t->cubes;
+
+    for (uint32_t from = first; from < end; from++) {
+        if (!mesh_has_cube(t, from) || !kind_at(t, from)->pes)
+            continue;
+        take_all_ways(w, from, to);
+        if (mesh_is_one_way(t, 0, from, to))
+            take_all_ways(w, to, from);
+    }
+    take_way(w, mesh_shore(t, 0, 0, to, false), to, io, io);
+    if ((t->sips > 1 && !t->rails) || t->plane_rows[0].one_way)
+        take_way(w, to, mesh_shore(t, 0, 0, to, true), io, io);
+}
+
 static void find_turns(struct stops *w)
 {
     const struct kb_topology *t = &w->r->topo;
-    uint32_t n = 0, io = t->ports - 1;
-    bool one_way = t->plane_rows[0].one_way;
+    uint32_t n = 0;
 
     w->turns_of = arena_alloc(w->r->arena, sim_cubes(t) * sizeof *w->turns_of);
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         if (mesh_has_cube(t, cube) && is_switch_of(w, cube))
             w->turns_of[cube] = ++n;
     w->turns = arena_alloc(w->r->arena, (size_t)n * t->ports * t->ports + 1);
-    for (uint32_t to = 0; n && to < sim_cubes(t); to++) {
-        uint32_t first = to - to % t->cubes;
-
-        if (!mesh_has_cube(t, to) || is_switch_of(w, to))
-            continue;
-        for (uint32_t from = first; from < first + t->cubes; from++) {
-            if (!mesh_has_cube(t, from) || !kind_at(t, from)->pes)
-                continue;
-            take_way(w, from, to, io, io);
-            take_other_ways(w, from, to);
-            if (one_way)
-                take_way(w, to, from, io, io);
-        }
-        take_way(w, mesh_shore(t, 0, 0, to, false), to, io, io);
-        if (t->sips > 1 || one_way)
-            take_way(w, to, mesh_shore(t, 0, 0, to, true), io, io);
-    }
+    for (uint32_t to = 0; n && to < sip_cubes(t); to++)
+        if (mesh_has_cube(t, to) && !is_switch_of(w, to))
+            find_turns_to(w, to);
 }
 
 /* The steps to `to` of routes that begin in a cube of its SIP, odd ones or the others; a cube of
@@ -434,7 +444,7 @@ static struct use use_of(const struct stops *w, uint32_t cube)
     for (uint32_t i = 0; i < t->chiplets; i++)
         if (mesh_is_ashore(t, i, cube)) {
             add_side(w, &use.shores, 0, t->io_sides[i], true);
-            add_side(w, &use.crosses, 0, t->io_sides[i], i == 0 && t->sips > 1);
+            add_side(w, &use.crosses, 0, t->io_sides[i], i == 0 && t->sips > 1 && !t->rails);
         }
     return use;
 }

@@ -63,7 +63,15 @@ break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c '
 break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
-break_it 'nets of several SIPs: hop classes begin again in each' gen/channels.c 's/if \(plan\.routes == ROUTES_HOPS && t->sips > 1\)/if (0)/'
+break_it 'warm caches: streams of traffic begin again' runtime/engine/traffic.c 's/^    draw_target\(tr, source\);$/    draw_target(tr, source), tr->sources[source].n = 0;/'
+break_it 'warm caches: traffic takes nothing over' runtime/sim/traffic_warm.c 's/^        caches_warm\(s, w\.sim\);/        ;/'
+break_it 'warm caches: all traffic lies at 0' runtime/engine/traffic.c 's/!s->splits && split_asks_where\(s\)/!s->splits \&\& s->banks/'
+break_it 'warm caches: fixed times of traffic go on' runtime/engine/traffic.c 's/\(double\)i \/ n - 1/(double)i \/ n/'
+break_it 'nets of several SIPs: no hop class between them' gen/shares.c 's/by_links \? t->n_segments : t->seg_cross/t->seg_cross/'
+break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/stops.c 's/uint32_t first = t->rails \? 0 : to - to % t->cubes, io/uint32_t first = to - to % t->cubes, io/' gen/stops.c 's/uint32_t end = t->rails \? sip_cubes\(t\) : first/uint32_t end = first/'
+break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
+break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
+break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/there && t->plane_rows\[0\]\.one_way/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -73,7 +81,7 @@ break_it 'convert: without the key' runtime/kernels/tl_check.c 's/if \(!pe_kind\
 break_it 'convert: what is not exact is taken' runtime/kernels/tl_check.c 's/\(dtype_holds\(in, a\) && dtype_holds\(in, b\)\)/true/'
 break_it 'convert: computed in the type of the first' runtime/data/op.c 's/dtype \? dtype_wider\(dtype, \(kb_dtype\)op->in\[i\]\.dtype\)/dtype ? dtype/'
 break_it 'batch: the cycles of one product' runtime/pe/pe_gemm.c 's/cycles \*= op_batch\(op\);/;/'
-break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix \* kb/0 * matrix * kb/'
+break_it 'batch: each product of the first matrices' runtime/phase2/gemm.c 's/number \* matrix\)/0 * matrix)/'
 break_it 'batch: a part of one product' runtime/phase2/gemm.c 's/return n_parts\(&p\) \* op_batch\(op\);/return n_parts(\&p);/'
 break_it 'value: behind an update it is one' runtime/kernels/tl_value.c 's/c->op\.math = TL_GEMM;/;/'
 break_it 'pieces that touch: they are a tile' runtime/pe/pe_dma.c 's/return next < tile\.n \? tile : \(struct tile\)\{0\};/return tile;/'
@@ -817,6 +825,8 @@ break_it 'llm: chakra: the last ready node is first' benches/llm/replay.c 's/hea
 break_it 'llm: chakra: messages are taken in the order of ids' benches/llm/replay.c 's/sent && sent->tag == node->tag &&/sent \&\&/'
 break_it 'llm: chakra: a circle is waited for' runtime/cli/llm/chakra_trace.c 's/if \(done < f->n\)/if (0)/'
 break_it 'llm: a leap takes as long as the layer before, whatever it took' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
 break_it 'llm: what was interrupted is silent' runtime/cli/cmd_llm.c 's/if \(code && code != EXIT_INTERRUPTED\)/if (code)/'
@@ -836,7 +846,7 @@ break_it 'llm: experts: a product is found in the row of the first' benches/llm/
 break_it 'llm: experts: tokens of other ranks are not cleared' benches/llm/experts.c 's/clear_rows\(me, op, 0, from\);//'
 break_it 'llm: experts: shares are scores' benches/llm/experts.c 's/tl_softmax\(me->tl, tl_cast\(me->tl, best, KB_F32\), -1\)/tl_cast(me->tl, best, KB_F32)/'
 break_it 'llm: experts: groups of ranks are not neighbours' benches/llm/experts.c 's/\(me->rank \+ op->from_rank\) % op->ep/(me->rank + op->from_rank) \/ op->ep/'
-break_it 'llm: experts: ranks leap over an exchange' benches/llm/place.h 's/ \|\| op->kind == LLM_DISPATCH \|\|/ || 0 ||/; s/op->kind == LLM_COLLECT/0/'
+break_it 'llm: experts: ranks leap over an exchange' benches/llm/step.h 's/ \|\| op->kind == LLM_DISPATCH \|\|/ || 0 ||/; s/op->kind == LLM_COLLECT/0/'
 break_it 'llm: experts: a bound counts those without rows' runtime/cli/llm/search.c 's/rows <= crowd\[i\]/rows >= crowd[i]/'
 break_it 'llm: experts: matrices of experts without rows are read' runtime/cli/llm/graph_work.c 's/n \+= llm_slots_of\(op->routing, 0, e, 1\) > 0/n++/'
 break_it 'llm: experts: the room is that of one' runtime/cli/llm/graph.c 's/op->weight_bytes \*= \(uint64_t\)\(op->experts \/ op->ep\)/op->weight_bytes *= 1/'
@@ -903,10 +913,15 @@ break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/i
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
 break_it 'coll: a block of far memories is not stored' ${coll}_far.c 's/if \(far->left\[block\] == 0\)/if (far->left[block] < 0)/'
+break_it 'coll: blocks of far memories are made by a command' ${coll}_far.c 's/block_new\(c, n\);/tl_full_at(c->here, c->tl, c->dtype, KB_SHAPE(n), 0);/'
 break_it 'coll: parts along axes one after the other' ${coll}_choose.c 's/one_fs \* AT_ONCE_GAINS/0/'
 break_it 'coll: parts at once along one axis' ${coll}_rows.c 's/\(turn \+ k\) % c->at_once/turn % c->at_once/'
+break_it 'coll: all blocks of a tile are the first' ${coll}_tiles.c 's/first \*= blocks \? t->stride\[t->cut\] : 1;/first *= blocks ? 0 : 1;/'
+break_it 'coll: a slice of what is kept is the first of its group' ${coll}_tiles.c 's/piece\.place - share\(t->members, group, t->groups\)/0/'
+break_it 'coll: parts of ranks go along axes one after the other' ${coll}_rows.c 's/level >= c->turning \|\| c->deal != DEAL_REDUCE/level >= c->turning \&\& c->deal == DEAL_REDUCE/'
+break_it 'coll: uneven parts go along axes' ${coll}_choose.c 's/c->is_even = .*;/c->is_even = true;/'
 break_it 'coll: a torus of three dimensions is a row' ${coll}_axes.c 's/cubes == t->cubes \&\& n > 1/cubes == t->cubes \&\& n > 3/'
-break_it 'coll: uneven parts begin as even ones' ${coll}.h 's/int64_t begin = v\.begins \? v\.begins\[i\] : /int64_t begin = /'
+break_it 'coll: uneven parts begin as even ones' ${coll}.h 's/begin = v\.begins \? v\.begins\[i\] : /begin = /'
 break_it 'coll: uneven exchanges are written to the first place' ${coll}_direct.c 's/\(uint64_t\)c->theirs\[rank\]/(uint64_t)(0 * c->theirs[rank])/'
 break_it 'coll: vectors are not held against their memory' ${coll}_parts.c 's/if \(bytes > size\)/if (0)/'
 break_it 'coll: a pair in which both send' ${coll}.c 's/pes\[sends\] = pe_of/pes[0] = pe_of/'
@@ -915,7 +930,8 @@ break_it 'coll: exchanges along axes all take the input' ${coll}.c 's/i < n; i\+
 break_it 'coll: two levels that leave the other SIPs out' ${coll}_axes.c 's/rows\[1\] = row_new\(g->n \/ inside, inside\);/rows[1] = row_new(1, inside);/'
 break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_queues_fit\(c, 0\)\)/if (0)/'
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
-break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= work->start_fs - .*;/channel_wait_fs += 0;/'
+break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= start_fs - from;/channel_wait_fs += 0;/'
+break_it 'coll: messages that wait at once for a channel count twice' runtime/pe/pe_ipcq.c 's/pe->waited_fs = start_fs;//'
 break_it 'waits: slots are told as channels' runtime/cli/rows/warn.c 's/"cube\.pe\.pe_ipcq\.slots, cube\.pe\.pe_ipcq\.slot_bytes"/"cube.pe.pe_dma.write_channels"/'
 break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
 break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
@@ -966,6 +982,15 @@ break_it 'f8: ties go up' runtime/data/convert.c 's/part = \(int\)rintf\(/part =
 break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude >= f32_of_f8\(type, type->largest\)\)/if (isinf(magnitude))/'
 break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
 break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
+break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(npy->dtype == tensor->dtype \|\| is_bits_of\(.*\) \|\|$/    if (npy->dtype == tensor->dtype ||/'
+# -- integers of 4 bits ---------------------------------------------------------------------
+break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
+break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
+break_it 'i4: columns are cut inside a byte' runtime/data/host.c 's/ \? dtype_of_cell\(tensor->dtype\) : 1;/ ? 1 : 1;/'
+break_it 'i4: a file of its bytes is refused' runtime/data/host_fill.c 's/return tensor->dtype == KB_I4 && npy/return tensor->dtype == KB_I8 \&\& npy/'
+break_it 'i4: an odd extent is taken' runtime/kernels/tl_check.c 's/^    if \(dtype == KB_I4 && \(d->rank/    if (dtype == KB_DEFAULT \&\& (d->rank/'
+break_it 'i4: a tile begins inside a byte' runtime/kernels/tl_product.c 's/if \(cut && part < line && part % 2\)/if (cut \&\& part > line \&\& part % 2)/'
+break_it 'i4: a slice begins where as many bytes do' runtime/kernels/tl_tensor.c 's,view->cut_offset = \(uint64_t\)\(first / cell \*,view->cut_offset = (uint64_t)(first *,'
 
 # -- lines of kernels -----------------------------------------------------------------------
 break_it 'lines of a file as one' $why 's/^( *)\.line = \(uint32_t\)command->line\},/\1.line = 1},/'
@@ -1191,7 +1216,7 @@ choose_tests() {
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
     'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
-    'nets of several SIPs: '*) tests=(random_routers) scripts=() && return ;;
+    'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
     'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
@@ -1201,6 +1226,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;

@@ -115,18 +115,14 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
                      value, strides);
 }
 
-/* Do ranks wait for each other in it? */
-static inline bool llm_between_ranks(const struct llm_op *op)
-{
-    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
-           op->kind == LLM_COLLECT;
-}
-
 /* The barrier behind the operation that is the `done`-th, and when the PE came and went. */
 void llm_end(const struct llm_pe *me, size_t done);
 
-/* The operations of a layer from `op` on that were leapt over; 0: it is to be done. */
+/* How many operations from `op` on were leapt over; 0: it is to be done. */
 size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
+
+/* `op` is left out, and has ended when the one before it has. */
+void llm_leave_out(const struct llm_pe *me, size_t done);
 
 /* What follows has an order of its own, or no more. */
 static inline void llm_in_order(const struct llm_pe *me, bool on)

@@ -296,7 +296,7 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     }
 }
 
-/* One operation and its barrier; `i`: the operations that were done before. */
+/* An operation and its barrier; `i`: the operations that were done before. */
 static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
 {
     uint64_t mark = tl_mark(me->tl);
@@ -308,6 +308,20 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
     tl_wait_all(me->tl);
     tl_release(me->tl, mark);
     llm_end(me, i);
+}
+
+/* How many operations from `op` on were done, or are known. */
+static size_t some(const struct llm_pe *me, size_t op, size_t done)
+{
+    size_t known = llm_leap(me, op, done);
+
+    if (known > 0)
+        return known;
+    if (me->s->alone && llm_between_ranks(&me->s->op[op]))
+        llm_leave_out(me, done);
+    else
+        one(me, &me->s->op[op], done);
+    return 1;
 }
 
 static struct llm_pe pe_here(tl_ctx *tl, const struct llm_step *s)
@@ -377,15 +391,12 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
 
     tl_async(tl, true);
     for (size_t i = 0; i < s->n_ops;) {
-        for (first = i; i < s->n_ops && !s->op[i].is_layer; i++)
-            one(&me, &s->op[i], done++);
+        for (; i < s->n_ops && !s->op[i].is_layer; i += n, done += n)
+            n = some(&me, i, done);
         for (first = i, me.layer = 0; me.layer < s->layers && !repeats_from(&me, me.layer);
              me.layer++)
             for (i = first; i < s->n_ops && s->op[i].is_layer; i += n, done += n)
-                if ((n = llm_leap(&me, i, done)) == 0) {
-                    one(&me, &s->op[i], done);
-                    n = 1;
-                }
+                n = some(&me, i, done);
         if (me.layer > 0)
             *s->layers_done = me.layer;
         me.layer = 0;

@@ -75,6 +75,13 @@ struct llm_limit {
                                           product of a pair of tiles; 0: not known */
 };
 
+/* What a rank does between two collectives takes the same whenever it does it: when its PEs came to
+ * the barrier behind each operation, and when they left it, in a layer that was simulated alone. */
+struct llm_known {
+    uint32_t ranks; /* 0: nothing is known; 1: of one, and all are like it; or of all of them */
+    int64_t *came_fs, *end_fs; /* owned: [operation][rank, index] */
+};
+
 /* What the kernel is given. */
 struct llm_step {
     const struct llm_op *op;
@@ -95,13 +102,21 @@ struct llm_step {
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
     struct llm_limit limit;
-    bool *gave_up;        /* written: a product has passed the limit, or would have */
-    bool may_leap;        /* over what a rank has done twice in the same times: leap.c */
+    bool *gave_up;                 /* written: a product has passed the limit, or would have */
+    bool alone;                    /* what lies between ranks is left out */
+    const struct llm_known *known; /* is leapt over: leap.c */
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */
     size_t *done;         /* written: how many operations the first PE has done */
     bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
 };
+
+/* Do ranks wait for each other in it? */
+static inline bool llm_between_ranks(const struct llm_op *op)
+{
+    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
+           op->kind == LLM_COLLECT;
+}
 
 /* Of the operations: those before the layers, and those of a layer. */
 struct llm_layout {

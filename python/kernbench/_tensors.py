@@ -8,10 +8,10 @@ from ._native import ffi, lib
 from ._rows import array_of
 from ._types import Array
 
-# numpy has no bf16 and no f8: the bits, which bf16() and f8() make floats of
+# numpy has no bf16, no f8 and no i4: the bits, which bf16(), f8() and i4() make numbers of
 DTYPES = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "i16": "<i2",
           "i32": "<i4", "i64": "<i8", "u8": "|u1", "u16": "<u2", "u32": "<u4", "u64": "<u8",
-          "bool": "|b1", "f8e4m3": "|u1", "f8e5m2": "|u1"}
+          "bool": "|b1", "f8e4m3": "|u1", "f8e5m2": "|u1", "i4": "|u1"}
 ROLES = ("input", "output", "scratch")
 
 
@@ -27,6 +27,17 @@ def f8(bits: Array, name: str) -> Array:
     return of[bits]
 
 
+def i4(packed: Array) -> Array:
+    """The numbers of i4 of which each byte has two, as int8."""
+    halves = np.stack([packed & 15, packed >> 4], axis=-1).astype(np.int8)
+    return ((halves ^ 8) - 8).reshape(packed.shape[:-1] + (2 * packed.shape[-1],))
+
+
+def cells(shape: Tuple[int, ...], dtype: str) -> Tuple[int, ...]:
+    """The shape of what numpy has in the place of a tensor: of i4 its bytes."""
+    return shape[:-1] + (shape[-1] // 2,) if dtype == "i4" else shape
+
+
 def shape_of(shape: Any) -> Tuple[int, ...]:
     return tuple(shape.dim[i] for i in range(shape.rank))
 
@@ -37,7 +48,8 @@ class Tensors(Mapping[str, Array]):
     t["c"] is the whole tensor: without a copy if it lies in the memory of one PE, or if all PEs have
     all of it; else its parts are put together, once. t.part("c", 3) is the part of PE 3 as it lies
     there, never copied. Arrays are read-only, and stay after the run is gone. numpy has no bf16
-    and no f8: such a tensor is float32, and a part of it the bits.
+    and no f8: such a tensor is float32, and a part of it the bits. Of i4 a tensor is int8, and of a
+    part each byte has two elements, the first in its low half.
     """
 
     def __init__(self, query: Any):
@@ -78,7 +90,7 @@ class Tensors(Mapping[str, Array]):
         return shape_of(lib.kb_tensor_shape(self._tensors[name]))
 
     def _read(self, name: str) -> Array:
-        whole = np.empty(self.shape(name), DTYPES[self.dtype(name)])
+        whole = np.empty(cells(self.shape(name), self.dtype(name)), DTYPES[self.dtype(name)])
         why = ffi.new("kb_error *")
         if lib.kb_tensor_read(self._tensors[name], ffi.from_buffer("char[]", whole), why):
             raise error(2, [ffi.string(why.text).decode()])
@@ -96,7 +108,7 @@ class Tensors(Mapping[str, Array]):
         bytes_at, why = ffi.new("const void **"), ffi.new("kb_error *")
         if lib.kb_tensor_part(tensor, pe, bytes_at, why):
             raise error(2, [ffi.string(why.text).decode()])
-        shape = shape_of(lib.kb_tensor_shard(tensor, pe).shape)
+        shape = cells(shape_of(lib.kb_tensor_shard(tensor, pe).shape), self.dtype(name))
         n = int(np.prod(shape))
         part = array_of(bytes_at[0], n, DTYPES[self.dtype(name)], self._query).reshape(shape)
         part.flags.writeable = False
@@ -124,4 +136,6 @@ class Tensors(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         whole = self.raw(name)
         dtype = self.dtype(name)
+        if dtype == "i4":
+            return i4(whole)
         return bf16(whole) if dtype == "bf16" else f8(whole, dtype) if dtype.startswith("f8e") else whole

@@ -33,6 +33,7 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
         *g = l->given->graph;
     else
         graph_of_model(&l->model, s, g);
+    g->round = l->chip.round;
 }
 
 /* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
@@ -55,7 +56,7 @@ static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
 
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
-        g = l->given->graph;
+        make_graph(l, s, &g);
         g.layers = (low + high) / 2;
         graph_place(&g, s, p, q);
         if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)
@@ -163,26 +164,28 @@ static enum exit_code route(struct llm *l, const struct shape *s, struct graph *
     return code;
 }
 
-/* Of its search, where each try is one, of the run, and of the layer that causes are found in. */
+/* Of its search, where each try is one, of the run, and of the layers that ranks do alone and that
+ * causes are found in. */
 static uint64_t operations_of(const struct llm *l, const struct graph *g)
 {
     struct graph one = *g;
     uint64_t n = run_operations(g);
 
     one.layers = 1;
-    n += run_operations(&one);
+    n += 2 * run_operations(&one);
     for (size_t i = 0; i < g->n; i++)
-        n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
+        n += (g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0) + l->chip.energy.is_known;
     return n;
 }
 
 /* Runs it, and writes it as a trace if that is asked for. */
 static enum exit_code run_and_write(const struct llm *l, const struct graph *g,
-                                    const struct shape *s, struct iteration *it)
+                                    const struct shape *s, struct llm_known *known,
+                                    struct iteration *it)
 {
     const char *pattern = l->cli->opts.chakra;
     int64_t *each_fs = memory_new(run_operations(g), sizeof *each_fs);
-    enum exit_code code = run_each(l->cli, &l->chip, g, s, each_fs, it);
+    enum exit_code code = run_each(l->cli, &l->chip, g, s, known, each_fs, it);
 
     if (!code && pattern)
         code = chakra_write(l->cli, pattern, g, s, each_fs);
@@ -198,6 +201,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     const char *cause[GRAPH_OPS_MAX] = {NULL};
     struct energy_counts counts[GRAPH_OPS_MAX];
     bool has_energy = l->chip.energy.is_known;
+    struct llm_known known = {0};
     struct iteration it;
 
     enum exit_code code = check_grid(l, s);
@@ -210,11 +214,14 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
     if (!code)
         code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
     if (!code)
-        code = run_and_write(l, &g, s, &it);
+        code = causes_alone(l->cli, &l->chip, &g, s, &known, cause);
     if (!code)
-        code = causes_of(l->cli, &l->chip, &g, s, cause);
+        code = run_and_write(l, &g, s, &known, &it);
+    if (!code)
+        code = causes_of(l->cli, &l->chip, &g, s, &known, cause);
     if (!code && has_energy)
         code = energy_count(l->cli, &l->chip, &g, s, counts);
+    run_forget(&known);
     if (code)
         return code;
     llm_rows_add(&l->rows,

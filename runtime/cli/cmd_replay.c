@@ -183,6 +183,9 @@ static enum exit_code read_rows(struct replay *replay)
                : transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet,
                                    replay->sim, &warm, &replay->targets);
 
+    if (!code && warm.n && kb_sim_count(replay->sim) == 0)
+        cmd_note(cli, "--warm %llu: all rows of the file, which are %llu, only fill caches",
+                 (unsigned long long)warm.n, (unsigned long long)kb_sim_count(warm.sim));
     if (!code && warm.n) {
         status = kb_sim_run(warm.sim, UINT64_MAX, &why);
         if (status == KB_OK)

@@ -1,6 +1,6 @@
 /* cast.c -- converts elements of one dtype into another, through the widest type of their kind.
  *
- * Fifteen types would need 225 loops. Instead integers are widened to 64 bits and floats to f64,
+ * Sixteen types would need 256 loops. Instead integers are widened to 64 bits and floats to f64,
  * in chunks on the stack, and narrowed from there. The pairs that Phase 2 needs most have a direct
  * loop.
  *
@@ -14,6 +14,7 @@
  */
 #include "data/cast.h"
 #include "data/convert.h"
+#include "data/dtype.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,6 +43,18 @@ enum { CHUNK = 256 };
 
 /* -- from integers -------------------------------------------------------------------------- */
 
+static void widen_i4(const uint8_t *src, uint64_t *wide, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        wide[i] = (uint64_t)i4_of_byte(src[i / 2], i);
+}
+
+static void narrow_i4(uint8_t *dst, const uint64_t *wide, size_t n)
+{
+    for (size_t i = 0; i < n; i += 2)
+        dst[i / 2] = (uint8_t)((wide[i] & 15) | (i + 1 < n ? wide[i + 1] & 15 : 0) << 4);
+}
+
 /* Sign or zeros above the bits of an integer: it is exact modulo 2^64. */
 static void integers_widen(kb_dtype from, const void *src, uint64_t *wide, size_t n)
 {
@@ -52,6 +65,9 @@ static void integers_widen(kb_dtype from, const void *src, uint64_t *wide, size_
         break;
     switch (from) {
         INTEGERS(WIDEN)
+    case KB_I4:
+        widen_i4(src, wide, n);
+        break;
     case KB_BOOL:
         for (size_t i = 0; i < n; i++)
             wide[i] = ((const uint8_t *)src)[i] != 0;
@@ -70,6 +86,9 @@ static void integers_narrow(kb_dtype to, void *dst, const uint64_t *wide, size_t
         break;
     switch (to) {
         INTEGERS(NARROW)
+    case KB_I4:
+        narrow_i4(dst, wide, n);
+        break;
     case KB_BOOL:
         for (size_t i = 0; i < n; i++)
             ((uint8_t *)dst)[i] = wide[i] != 0;
@@ -186,7 +205,8 @@ static uint64_t saturate(double v, double low, double end, uint64_t smallest, ui
 
 static void floats_to_integers(kb_dtype to, void *dst, const double *wide, size_t n)
 {
-    int bits = 8 * (int)kb_dtype_bytes(to), value_bits = bits - dtype_is_signed(to);
+    int bits = to == KB_I4 ? 4 : 8 * (int)kb_dtype_bytes(to),
+        value_bits = bits - dtype_is_signed(to);
     double end = ldexp(1, value_bits), low = dtype_is_signed(to) ? -end : 0;
     uint64_t largest = UINT64_MAX >> (64 - value_bits);
     uint64_t smallest = dtype_is_signed(to) ? ~largest : 0;
@@ -247,7 +267,7 @@ static void cast_floats(kb_dtype to, void *dst, kb_dtype from, const void *src, 
 static bool cast_directly(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
 {
     if (to == from)
-        memcpy(dst, src, n * kb_dtype_bytes(to));
+        memcpy(dst, src, dtype_size(to, n + dtype_of_cell(to) - 1));
     else if (to == KB_F32 && from == KB_F16)
         f16_to_f32(dst, src, n);
     else if (to == KB_F32 && from == KB_BF16)
@@ -263,14 +283,12 @@ static bool cast_directly(kb_dtype to, void *dst, kb_dtype from, const void *src
 
 void cast_elements(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
 {
-    size_t to_bytes = kb_dtype_bytes(to), from_bytes = kb_dtype_bytes(from);
-
     if (cast_directly(to, dst, from, src, n))
         return;
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t chunk = n - i < CHUNK ? n - i : CHUNK;
-        unsigned char *d = (unsigned char *)dst + i * to_bytes;
-        const unsigned char *s = (const unsigned char *)src + i * from_bytes;
+        unsigned char *d = (unsigned char *)dst + dtype_size(to, i);
+        const unsigned char *s = (const unsigned char *)src + dtype_size(from, i);
 
         if (dtype_is_float(from))
             cast_floats(to, d, from, s, chunk);

@@ -7,7 +7,8 @@
  * Converts `n` contiguous elements. Floats round to nearest even, once, and overflow to infinity,
  * those of 8 bits to their largest number;
  * floats to integers truncate and saturate, NaN becomes 0; integers wrap; to bool, all but 0 is
- * true. The arrays must be aligned to their elements and must not overlap.
+ * true. The arrays must be aligned to their elements and must not overlap; those of i4 are whole
+ * bytes, and a last half that has no element is written as 0.
  */
 void cast_elements(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n);
 
@@ -23,7 +24,7 @@ static inline bool dtype_is_float(kb_dtype d)
 
 static inline bool dtype_is_signed(kb_dtype d)
 {
-    return d >= KB_I8 && d <= KB_I64;
+    return (d >= KB_I8 && d <= KB_I64) || d == KB_I4;
 }
 
 /* Of two types of operands of one command the wider: floats before integers, then that of more

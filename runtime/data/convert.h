@@ -74,6 +74,18 @@ static inline uint16_t bf16_of_f32(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+/* Element `i` of i4 of the byte in which it lies: the low half has the even ones. */
+static inline int8_t i4_of_byte(uint8_t byte, uint64_t i)
+{
+    return (int8_t)((i & 1 ? byte >> 4 : byte & 15) ^ 8) - 8;
+}
+
+/* That byte with another element `i`. */
+static inline uint8_t byte_with_i4(uint8_t byte, uint64_t i, int64_t value)
+{
+    return (uint8_t)(i & 1 ? (byte & 15) | (value & 15) << 4 : (byte & 0xf0) | (value & 15));
+}
+
 /* A float of 8 bits, as OCP has them. */
 struct f8 {
     int fraction, bias; /* bits, of the exponent */

@@ -1,6 +1,6 @@
 /* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double.
  *
- * Fifteen types: f16 bf16 f32 f64 f8e4m3 f8e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is
+ * Sixteen types: f16 bf16 f32 f64 f8e4m3 f8e5m2 i4 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is
  * the slow and simple way to an element, for values that are printed, compared or filled in one by
  * one; whole arrays go through cast.c.
  *
@@ -31,7 +31,7 @@ static const char *const names[N_DTYPES] = {
     [KB_F16] = "f16",   [KB_BF16] = "bf16",     [KB_F32] = "f32",       [KB_F64] = "f64",
     [KB_I8] = "i8",     [KB_I16] = "i16",       [KB_I32] = "i32",       [KB_I64] = "i64",
     [KB_U8] = "u8",     [KB_U16] = "u16",       [KB_U32] = "u32",       [KB_U64] = "u64",
-    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2",
+    [KB_BOOL] = "bool", [KB_F8E4M3] = "f8e4m3", [KB_F8E5M2] = "f8e5m2", [KB_I4] = "i4",
 };
 
 size_t kb_dtype_bytes(kb_dtype dtype)
@@ -39,9 +39,14 @@ size_t kb_dtype_bytes(kb_dtype dtype)
     return dtype_bytes(dtype);
 }
 
+uint64_t kb_dtype_size(kb_dtype dtype, uint64_t n)
+{
+    return dtype_size(dtype, n);
+}
+
 const char *kb_dtype_name(kb_dtype dtype)
 {
-    return kb_dtype_bytes(dtype) ? names[dtype] : "?";
+    return dtype_cell(dtype) ? names[dtype] : "?";
 }
 
 double dtype_tolerance(kb_dtype dtype)
@@ -60,6 +65,7 @@ double dtype_tolerance(kb_dtype dtype)
     case KB_F64:
         return 1e-10;
     case KB_DEFAULT:
+    case KB_I4:
     case KB_I8:
     case KB_I16:
     case KB_I32:
@@ -96,6 +102,8 @@ static uint64_t digits(kb_dtype dtype)
     case KB_F8E4M3:
         return 4;
     case KB_F8E5M2:
+        return 3;
+    case KB_I4:
         return 3;
     case KB_BOOL:
         return 1;
@@ -138,7 +146,7 @@ kb_dtype kb_dtype_parse(const char *name)
 /* Bytes of a version may lie anywhere: elements are copied, which compiles to a load. */
 double kb_element(kb_dtype dtype, const void *bytes, uint64_t i)
 {
-    size_t nbytes = kb_dtype_bytes(dtype);
+    size_t nbytes = dtype_cell(dtype);
     union {
         uint16_t u16;
         uint32_t u32;
@@ -152,7 +160,7 @@ double kb_element(kb_dtype dtype, const void *bytes, uint64_t i)
         double f64;
     } e = {0};
 
-    memcpy(&e, (const unsigned char *)bytes + i * nbytes, nbytes);
+    memcpy(&e, (const unsigned char *)bytes + dtype_size(dtype, i), nbytes);
     switch (dtype) {
     case KB_F16:
         return (double)f32_of_f16(e.u16);
@@ -166,6 +174,8 @@ double kb_element(kb_dtype dtype, const void *bytes, uint64_t i)
         return (double)e.f32;
     case KB_F64:
         return e.f64;
+    case KB_I4:
+        return i4_of_byte(e.u8, i);
     case KB_I8:
         return e.i8;
     case KB_I16:
@@ -211,7 +221,8 @@ static uint64_t saturate_unsigned(double value, int bits)
 
 void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value)
 {
-    size_t nbytes = kb_dtype_bytes(dtype);
+    size_t nbytes = dtype_cell(dtype);
+    unsigned char *at = (unsigned char *)bytes + dtype_size(dtype, i);
     union {
         uint8_t u8;
         uint16_t u16;
@@ -237,6 +248,9 @@ void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value)
         break;
     case KB_F64:
         e.f64 = value;
+        break;
+    case KB_I4:
+        e.u8 = byte_with_i4(*at, i, saturate(value, 3));
         break;
     case KB_I8:
         e.u8 = (uint8_t)saturate(value, 7);
@@ -268,5 +282,5 @@ void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value)
     case KB_DEFAULT:
         break;
     }
-    memcpy((unsigned char *)bytes + i * nbytes, &e, nbytes);
+    memcpy(at, &e, nbytes);
 }

@@ -38,6 +38,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data/dtype.h"
 #include "data/host_parts.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
@@ -255,16 +256,20 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
 /*
  * Replaces `p` by part `i` of `n` of it. Cutting rounds down at both ends, so that parts never
  * overlap and leave no gap: 10 rows over 8 cubes are 1, 1, 1, 2, 1, 1, 1, 2 rows. Row-wise cuts
- * the first axis, column-wise the last one.
+ * the first axis, column-wise the last one. The last one is cut at whole cells: 10 columns of i4
+ * over 2 are 4 and 6.
  */
-static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint32_t n)
+static void part_cut(const struct kb_tensor *tensor, struct part *p, kb_placement_split split,
+                     uint32_t i, uint32_t n)
 {
-    int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
+    int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1;
+    int64_t cell = axis == p->shape.rank - 1 ? dtype_of_cell(tensor->dtype) : 1;
+    int64_t d = p->shape.dim[axis] / cell;
 
     if (split == KB_REPLICATE)
         return;
-    p->first[axis] += share(d, i, n);
-    p->shape.dim[axis] = share(d, i + 1, n) - share(d, i, n);
+    p->first[axis] += share(d, i, n) * cell;
+    p->shape.dim[axis] = (share(d, i + 1, n) - share(d, i, n)) * cell;
 }
 
 struct part host_part_of(const struct kb_tensor *tensor, uint32_t pe)
@@ -274,8 +279,9 @@ struct part host_part_of(const struct kb_tensor *tensor, uint32_t pe)
 
     uint32_t cube = pe_cube(t, pe);
 
-    part_cut(&p, tensor->placement.cubes, cube_rank(t, cube), cube_rank(t, sim_cubes(t)));
-    part_cut(&p, tensor->placement.pes, pe - cube_first_pe(t, cube), cube_pe_count(t, cube));
+    part_cut(tensor, &p, tensor->placement.cubes, cube_rank(t, cube), cube_rank(t, sim_cubes(t)));
+    part_cut(tensor, &p, tensor->placement.pes, pe - cube_first_pe(t, cube),
+             cube_pe_count(t, cube));
     return p;
 }
 
@@ -305,12 +311,12 @@ bool host_is_copy(const struct kb_tensor *tensor, uint32_t pe)
 /* The bytes of a tensor; false if they are more than 2^63. */
 static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
 {
-    int64_t n = (int64_t)kb_dtype_bytes(dtype);
+    int64_t n = (int64_t)dtype_cell(dtype);
 
     for (int64_t i = 0; i < shape->rank; i++)
         if (__builtin_mul_overflow(n, shape->dim[i], &n))
             return false;
-    *nbytes = (uint64_t)n;
+    *nbytes = (uint64_t)n / dtype_of_cell(dtype);
     return true;
 }
 
@@ -330,14 +336,15 @@ uint64_t host_part_bytes(const struct kb_tensor *tensor, const struct part *p)
 void host_copy_part(const struct kb_tensor *tensor, const struct part *p, unsigned char *whole,
                     unsigned char *part, bool out)
 {
-    uint64_t elem = kb_dtype_bytes(tensor->dtype), stride[KB_RANK_MAX];
+    uint64_t stride[KB_RANK_MAX], line;
     int64_t last = tensor->shape.rank - 1, axis, at[KB_RANK_MAX] = {0};
-    uint64_t row = elem * (uint64_t)p->shape.dim[last];
+    uint64_t row = dtype_size(tensor->dtype, (uint64_t)p->shape.dim[last]);
 
-    for (axis = last; axis >= 0; axis--) {
-        stride[axis] =
-            axis == last ? elem : stride[axis + 1] * (uint64_t)tensor->shape.dim[axis + 1];
-        whole += stride[axis] * (uint64_t)p->first[axis];
+    line = dtype_size(tensor->dtype, (uint64_t)tensor->shape.dim[last]);
+    whole += dtype_size(tensor->dtype, (uint64_t)p->first[last]);
+    for (axis = last - 1; axis >= 0; line *= (uint64_t)tensor->shape.dim[axis--]) {
+        stride[axis] = line;
+        whole += line * (uint64_t)p->first[axis];
     }
     do {
         memcpy(out ? part : whole, out ? whole : part, row);
@@ -369,7 +376,7 @@ kb_status host_check_idle(const struct host *h, kb_error *why)
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
-    if (!kb_dtype_bytes(dtype))
+    if (!dtype_cell(dtype))
         return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
         return endpoint_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible",
@@ -378,6 +385,10 @@ static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *
         if (shape->dim[i] < 1)
             return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name,
                                   shape->dim[i]);
+    if (shape->dim[shape->rank - 1] % dtype_of_cell(dtype))
+        return endpoint_error(
+            why, "tensor '%.64s' has rows of %" PRId64 " elements: the last extent of i4 is even",
+            name, shape->dim[shape->rank - 1]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
         return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
@@ -554,7 +565,8 @@ static bool find_element(const struct kb_tensor *tensor, uint32_t pe, uint64_t a
     from = host_address_in(tensor, pe);
     if (address < from || address - from >= host_part_bytes(tensor, &p))
         return false;
-    whole_index(&p, (address - from) / kb_dtype_bytes(tensor->dtype), index);
+    whole_index(&p, (address - from) / dtype_cell(tensor->dtype) * dtype_of_cell(tensor->dtype),
+                index);
     return true;
 }
 

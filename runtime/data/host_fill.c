@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/rng.h"
 #include "data/cast.h"
+#include "data/dtype.h"
 #include "data/host_parts.h"
 #include "data/npy.h"
 #include "machine/endpoint.h"
@@ -95,6 +96,7 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
         if (scale == 0)
             return ((double)(rng_next(r) >> 62) - 1.5) / 2;
         return (2 * rng_unit(r) - 1) * scale;
+    case KB_I4:
     case KB_I8:
     case KB_I16:
     case KB_I32:
@@ -115,7 +117,7 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
 
 static uint64_t element_count(const struct kb_tensor *tensor)
 {
-    return tensor->nbytes / kb_dtype_bytes(tensor->dtype);
+    return tensor->nbytes / dtype_cell(tensor->dtype) * dtype_of_cell(tensor->dtype);
 }
 
 static void make_elements(const struct kb_tensor *tensor, const struct rule *rule,
@@ -256,14 +258,19 @@ kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb
 
 static bool is_integer(kb_dtype d)
 {
-    return d >= KB_I8 && d <= KB_U64;
+    return (d >= KB_I8 && d <= KB_U64) || d == KB_I4;
 }
 
-/* May a tensor of type `to` be filled from elements of type `from`? numpy has bf16 as u16, and f8
- * as u8. */
+/* Is the one the bits of the other, which numpy has not? Of i4 that goes by the shape. */
+static bool is_bits_of(kb_dtype to, kb_dtype from)
+{
+    return (to == KB_BF16 && from == KB_U16) || (dtype_is_f8(to) && from == KB_U8);
+}
+
+/* May a tensor of type `to` be filled from elements of type `from`? */
 static bool fills(kb_dtype to, kb_dtype from)
 {
-    if ((to == KB_BF16 && from == KB_U16) || (dtype_is_f8(to) && from == KB_U8))
+    if (is_bits_of(to, from))
         return true;
     if (dtype_is_float(to))
         return from == to || from == KB_F32 || from == KB_F64;
@@ -275,7 +282,7 @@ static bool integer_fits(kb_dtype to, kb_dtype from, int64_t value)
 {
     bool negative = value < 0 && from != KB_U64;
     uint64_t rest = negative ? ~(uint64_t)value : (uint64_t)value;
-    unsigned bits = 8 * (unsigned)kb_dtype_bytes(to) - dtype_is_signed(to);
+    unsigned bits = to == KB_I4 ? 3 : 8 * (unsigned)kb_dtype_bytes(to) - dtype_is_signed(to);
 
     return !(negative && !dtype_is_signed(to)) && (bits == 64 || rest >> bits == 0);
 }
@@ -304,6 +311,17 @@ static kb_status check_integers(const kb_tensor *tensor, const struct npy *npy, 
     return KB_OK;
 }
 
+/* Does a file have the bytes of a tensor of i4, two elements in each? */
+static bool is_packed(const struct kb_tensor *tensor, const struct npy *npy)
+{
+    char has[NPY_SHAPE_BYTES], wants[NPY_SHAPE_BYTES];
+    kb_shape cells = npy_cells(tensor->dtype, tensor->shape);
+
+    npy_put_shape(has, &npy->shape);
+    npy_put_shape(wants, &cells);
+    return tensor->dtype == KB_I4 && npy->dtype == KB_U8 && strcmp(has, wants) == 0;
+}
+
 /* Do shape, type and integers of a file fit the tensor? */
 static kb_status check_npy(const kb_tensor *tensor, const struct npy *npy, const char *path,
                            kb_error *why)
@@ -316,6 +334,8 @@ static kb_status check_npy(const kb_tensor *tensor, const struct npy *npy, const
                               kb_dtype_name(tensor->dtype));
     npy_put_shape(has, &npy->shape);
     npy_put_shape(wants, &tensor->shape);
+    if (is_packed(tensor, npy))
+        return KB_OK;
     if (strcmp(has, wants) != 0)
         return endpoint_error(why, "%.240s: its shape %s is not that of tensor '%.64s', %s", path,
                               has, tensor->name, wants);
@@ -328,7 +348,8 @@ static kb_status write_npy(kb_tensor *tensor, const struct npy *npy, kb_error *w
     unsigned char *bytes;
     kb_status status;
 
-    if (npy->nbytes == tensor->nbytes && (npy->dtype == tensor->dtype || npy->dtype == KB_U16))
+    if (npy->dtype == tensor->dtype || is_bits_of(tensor->dtype, npy->dtype) ||
+        is_packed(tensor, npy))
         return kb_tensor_write(tensor, npy->bytes, why);
     bytes = malloc(tensor->nbytes);
     if (!bytes)

@@ -189,7 +189,7 @@ static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double w
 static void read_values(kb_dtype dtype, const void *bytes, uint64_t first, uint64_t n,
                         double *values)
 {
-    const unsigned char *from = (const unsigned char *)bytes + first * kb_dtype_bytes(dtype);
+    const unsigned char *from = (const unsigned char *)bytes + dtype_size(dtype, first);
 
     if (dtype_is_float(dtype) && (uintptr_t)from % kb_dtype_bytes(dtype) == 0)
         cast_elements(KB_F64, values, dtype, from, n);

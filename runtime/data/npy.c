@@ -17,8 +17,8 @@
  *     10   {'descr': '<f2', 'fortran_order': False, 'shape': (256, 256), }, blanks, a newline
  *     128  131072 bytes of elements, row by row
  *
- * numpy has no bf16 and no f8: such elements are written as u2 and u1, and such tensors take files
- * of these.
+ * numpy has no bf16, no f8 and no i4: such elements are written as u2 and u1, of i4 the bytes with
+ * two each, and such tensors take files of these.
  *
  * A file is written under a temporary name and renamed when it is complete, so that a run that is
  * ended in between leaves no half of an array.
@@ -50,9 +50,10 @@ static const struct {
     const char *descr;
     kb_dtype dtype;
 } descrs[] = {
-    {"<f2", KB_F16}, {"<f4", KB_F32},  {"<f8", KB_F64},  {"|i1", KB_I8},     {"<i2", KB_I16},
-    {"<i4", KB_I32}, {"<i8", KB_I64},  {"|u1", KB_U8},   {"<u2", KB_U16},    {"<u4", KB_U32},
-    {"<u8", KB_U64}, {"|b1", KB_BOOL}, {"<u2", KB_BF16}, {"|u1", KB_F8E4M3}, {"|u1", KB_F8E5M2},
+    {"<f2", KB_F16},  {"<f4", KB_F32},    {"<f8", KB_F64},    {"|i1", KB_I8},
+    {"<i2", KB_I16},  {"<i4", KB_I32},    {"<i8", KB_I64},    {"|u1", KB_U8},
+    {"<u2", KB_U16},  {"<u4", KB_U32},    {"<u8", KB_U64},    {"|b1", KB_BOOL},
+    {"<u2", KB_BF16}, {"|u1", KB_F8E4M3}, {"|u1", KB_F8E5M2}, {"|u1", KB_I4},
 };
 
 enum { N_DESCRS = sizeof descrs / sizeof descrs[0] };
@@ -285,6 +286,14 @@ static bool elements_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbyt
     return true;
 }
 
+/* What a file has in the place of i4. */
+kb_shape npy_cells(kb_dtype dtype, kb_shape shape)
+{
+    if (dtype == KB_I4)
+        shape.dim[shape.rank - 1] /= 2;
+    return shape;
+}
+
 /* The file must have exactly the bytes of its shape: no memory is taken for what it lacks. */
 static bool check_size(struct reader *r)
 {
@@ -406,10 +415,12 @@ kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void
 {
     struct reader r = {.path = path, .why = why};
     char header[8 * ALIGNMENT];
-    size_t n_header = put_header(header, dtype, &shape);
+    kb_shape cells = npy_cells(dtype, shape);
+    size_t n_header = put_header(header, dtype, &cells);
     struct newfile file;
     uint64_t nbytes;
-    bool ok = newfile_open(&file, path) && elements_bytes(dtype, &shape, &nbytes) &&
+    bool ok = newfile_open(&file, path) &&
+              elements_bytes(dtype == KB_I4 ? KB_U8 : dtype, &cells, &nbytes) &&
               write_all(file.fd, header, n_header) && write_all(file.fd, bytes, nbytes);
     int error = errno;
 

@@ -3,7 +3,7 @@
 #define NPY_H
 #include "kernbench.h"
 
-/* numpy has no bf16 and no f8: they are kept as <u2 and |u1. */
+/* numpy has no bf16, no f8 and no i4: they are kept as <u2, |u1, and |u1 with two elements each. */
 struct npy {
     kb_dtype dtype;
     kb_shape shape;       /* an extent may be 0 */
@@ -18,6 +18,9 @@ struct npy {
  */
 kb_status npy_read(const char *path, struct npy *out, kb_error *why);
 void npy_free(struct npy *npy);
+
+/* The shape of the file that keeps a tensor: of i4 that of its bytes, else the same. */
+kb_shape npy_cells(kb_dtype dtype, kb_shape shape);
 
 /* A shape as Python writes a tuple: (), (3,), (3, 4). */
 enum { NPY_SHAPE_BYTES = KB_RANK_MAX * 24 };

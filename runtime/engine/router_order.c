@@ -61,15 +61,17 @@ static uint32_t packed_node(const struct kb_topology *t, uint32_t node)
     return t->first_pe_node + of_pes / PE_NODES * 2 + (of_pes % PE_NODES == PE_NODES - 1);
 }
 
-/* The number of a node among all of them: cube by cube, then IO chiplets, last the switch. */
+/* The number of a node among all of them: cube by cube, then IO chiplets, last the switch, or the
+ * switches of rails. */
 static uint64_t number_of(const struct kb_topology *t, size_t node)
 {
-    size_t io = walk_first_io_node(t);
-    uint64_t n = packed_nodes(t);
+    size_t io = walk_first_io_node(t), cube = node / walk_cube_nodes(t);
+    uint64_t n = packed_nodes(t), first;
 
     if (node >= io)
-        return sim_cubes(t) * n + (node - io);
-    return node / walk_cube_nodes(t) * n + packed_node(t, (uint32_t)(node % walk_cube_nodes(t)));
+        return sip_cubes(t) * n + (node - io);
+    first = cube * n + (cube < sip_cubes(t) ? 0 : walk_n_nodes(t) - io);
+    return first + packed_node(t, (uint32_t)(node % walk_cube_nodes(t)));
 }
 
 /*

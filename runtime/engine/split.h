@@ -157,6 +157,12 @@ void split_place_part(struct kb_sim *s, uint32_t slot, struct split_part *part);
 /* Nothing is cut. */
 void split_drop(struct kb_sim *s);
 
+/* Does any memory ask where in it a transaction lies? */
+static inline bool split_asks_where(const struct kb_sim *s)
+{
+    return s->banks || s->caches || s->instances.served;
+}
+
 /* The transaction in `slot`, no part and without parts, lies at byte `offset` of its memory. */
 void split_place(struct kb_sim *s, uint32_t slot, uint64_t offset);
 

@@ -152,20 +152,52 @@ static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_
     return whole;
 }
 
-bool traffic_draw(struct traffic *tr, uint32_t source)
+static void draw_target(struct traffic *tr, uint32_t source)
 {
     struct source *src = &tr->sources[source];
     uint32_t pe = source / tr->kinds;
+
+    src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
+                                                     : target_of(tr, pe, &src->rng);
+    src->n++;
+}
+
+bool traffic_draw(struct traffic *tr, uint32_t source)
+{
+    struct source *src = &tr->sources[source];
 
     if (src->next_fs >= tr->last_fs)
         return false;
     src->next_fs += interval_fs(tr, src, source);
     if (src->next_fs >= tr->last_fs)
         return false;
-    src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
-                                                     : target_of(tr, pe, &src->rng);
-    src->n++;
+    draw_target(tr, source);
     return true;
+}
+
+bool traffic_draw_any(struct traffic *tr, uint32_t source)
+{
+    struct source *src = &tr->sources[source];
+
+    if (!(src->mean_fs < TRAFFIC_HORIZON_MOST))
+        return false;
+    interval_fs(tr, src, source);
+    draw_target(tr, source);
+    return true;
+}
+
+/* Fixed intervals go on as if the last one had ended before 0, each source at its own place. */
+void traffic_set_out(struct traffic *tr)
+{
+    uint32_t n = tr->n_pes * tr->kinds;
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct source *src = &tr->sources[i];
+        double fs = tr->request.fixed && src->n ? src->mean_fs * ((double)i / n - 1) : 0;
+
+        src->next_fs = (int64_t)floor(fs);
+        src->rest_fs = fs - floor(fs);
+    }
 }
 
 /* -- while it runs -------------------------------------------------------------------------- */
@@ -222,19 +254,24 @@ static int by_slot(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+struct bytes_at traffic_place(const struct kb_sim *s, uint32_t source, uint32_t k, uint32_t dst)
+{
+    struct traffic *tr = s->traffic;
+    bool by_address = traffic_walks(tr) && s->topo->granule;
+    uint64_t at = by_address ? walk_address(s->topo, tr, source, k) : offset_of(s, source, k, dst);
+
+    return (struct bytes_at){.by_address = by_address,
+                             .at = at,
+                             .targets =
+                                 tr->to_all ? cast_targets(tr, source / tr->kinds, at) : NULL};
+}
+
 /* Transaction `k` of a source, in `slot`, goes to its memory, or in parts, for which it takes
  * slots. False: there are none left. */
 static bool place_parts(struct kb_sim *s, uint32_t source, uint32_t k, uint32_t slot)
 {
-    const struct kb_topology *t = s->topo;
     struct traffic *tr = s->traffic;
-    bool by_address = traffic_walks(tr) && t->granule;
-    uint64_t at =
-        by_address ? walk_address(t, tr, source, k) : offset_of(s, source, k, s->txns[slot].dst);
-    const struct bytes_at bytes = {.by_address = by_address,
-                                   .at = at,
-                                   .targets = tr->to_all ? cast_targets(tr, source / tr->kinds, at)
-                                                         : NULL};
+    const struct bytes_at bytes = traffic_place(s, source, k, s->txns[slot].dst);
     uint32_t n;
 
     split_none(s, slot);
@@ -290,7 +327,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe, bool 
         traffic_no_memory(s);
         return;
     }
-    if (!s->splits && (s->banks || s->instances.served))
+    if (!s->splits && split_asks_where(s))
         split_place(s, slot, offset_of(s, number, source->n - 1, txn->dst));
     if ((uint64_t)source->next_fs < t && !inorder_lists(s)) {
         if (s->observer && !s->observer->by_visits &&

@@ -128,6 +128,26 @@ uint64_t traffic_smallest_slice(const struct kb_topology *t);
 /* The square root of `n`, rounded down. */
 uint32_t traffic_root(uint32_t n);
 
+/* Does source `i` write? */
+static inline bool traffic_writes(const struct traffic *tr, uint32_t i)
+{
+    return tr->kinds == 2 ? i % 2 : tr->request.op == KB_WRITE;
+}
+
+/* Gives traffic to `s`, which is new; what is drawn before traffic_start() is of `warm`. */
+kb_status traffic_make(struct kb_sim *s, const kb_traffic *request, kb_error *why);
+kb_status traffic_start(struct kb_sim *s, kb_error *why);
+
+/* Draws the next transaction of a source, whenever that is. False: it never issues any. */
+bool traffic_draw_any(struct traffic *tr, uint32_t source);
+
+/* Time 0 of all sources is now, after what they have drawn. */
+void traffic_set_out(struct traffic *tr);
+
+/* Where transaction `k` of a source, to `dst`, lies in its memory, or at which address; and its
+ * targets, there until the next is asked for. */
+struct bytes_at traffic_place(const struct kb_sim *s, uint32_t source, uint32_t k, uint32_t dst);
+
 /* Draws the next transaction of a source; false: it issues no more. */
 bool traffic_draw(struct traffic *tr, uint32_t source);
 

@@ -200,7 +200,8 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     if (!(horizon < TRAFFIC_HORIZON_MOST))
         return endpoint_error(why, "traffic of %llu transactions would last too long",
                               (unsigned long long)r->txns);
-    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes * tr->kinds >= IDS_MOST)
+    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes * tr->kinds + (double)r->warm >=
+        IDS_MOST)
         return endpoint_error(
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
             tr->n_pes);
@@ -306,9 +307,8 @@ static bool make_slots(struct kb_sim *s, struct traffic *tr)
     return tr->actual_fs && tr->part_of;
 }
 
-kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
+kb_status traffic_make(struct kb_sim *s, const kb_traffic *request, kb_error *why)
 {
-    REFUSE_NULL(s && request, "sim, traffic", why);
     const struct kb_topology *t = s->topo;
     struct traffic *tr = calloc(1, sizeof *tr);
     kb_status status;
@@ -341,8 +341,14 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     }
     s->traffic = tr;
     s->ways = tr->request.op == KB_WRITE ? WAY_WRITES : tr->kinds == 2 ? WAY_BOTH : WAY_READS;
+    return KB_OK;
+}
+
+kb_status traffic_start(struct kb_sim *s, kb_error *why)
+{
+    const struct traffic *tr = s->traffic;
+
     for (uint32_t i = 0; i < tr->n_pes * tr->kinds; i++)
-        traffic_next(s, 0, pe_src(t, i / tr->kinds), i / tr->kinds,
-                     tr->kinds == 2 ? i % 2 : tr->request.op == KB_WRITE);
+        traffic_next(s, 0, pe_src(s->topo, i / tr->kinds), i / tr->kinds, traffic_writes(tr, i));
     return s->status == KB_BAD_REQUEST ? endpoint_error(why, TRAFFIC_NO_WAY) : s->status;
 }

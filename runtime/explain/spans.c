@@ -90,7 +90,8 @@ const char *spans_command_name(const struct command *c)
         [KB_F64] = "gemm_f64",   [KB_I8] = "gemm_i8",         [KB_I16] = "gemm_i16",
         [KB_I32] = "gemm_i32",   [KB_I64] = "gemm_i64",       [KB_U8] = "gemm_u8",
         [KB_U16] = "gemm_u16",   [KB_U32] = "gemm_u32",       [KB_U64] = "gemm_u64",
-        [KB_BOOL] = "gemm_bool", [KB_F8E4M3] = "gemm_f8e4m3", [KB_F8E5M2] = "gemm_f8e5m2"};
+        [KB_BOOL] = "gemm_bool", [KB_F8E4M3] = "gemm_f8e4m3", [KB_F8E5M2] = "gemm_f8e5m2",
+        [KB_I4] = "gemm_i4"};
 
     if (c->task == TASK_ATOMIC && c->swaps)
         return "atomic_cas";

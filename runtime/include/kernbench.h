@@ -1107,6 +1107,7 @@ typedef struct kb_traffic {
     uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
     double writes;   /* 0..1: the share of transactions that write, where `op` is KB_READ */
     uint32_t copies; /* of KB_MULTICAST: 1 to N - 1, and to KB_TARGETS_MAX; `op` is KB_WRITE */
+    uint64_t warm;   /* the first so many, by id, only fill caches, one by one before time 0 */
 } kb_traffic;
 
 /*
@@ -1181,9 +1182,12 @@ typedef enum kb_dtype {
     KB_BOOL,
     KB_F8E4M3, /* of OCP: no infinity, at most 448 */
     KB_F8E5M2, /* at most 57344; what is larger, infinities too, becomes that */
+    KB_I4,     /* two in a byte, element 0 in its low half; last extents are even */
 } kb_dtype;
 
-size_t kb_dtype_bytes(kb_dtype dtype);     /* 0: no such type */
+size_t kb_dtype_bytes(kb_dtype dtype); /* 0: no such type, or KB_I4 */
+/* The bytes of `n` elements; of KB_I4 `n` is even. 0: no such type. */
+uint64_t kb_dtype_size(kb_dtype dtype, uint64_t n);
 const char *kb_dtype_name(kb_dtype dtype); /* "f16" */
 kb_dtype kb_dtype_parse(const char *name); /* KB_DEFAULT: no such type */
 
@@ -1362,7 +1366,7 @@ typedef struct kb_launch_result {
     const char *unreceived_file;
     int unreceived_line;
     double gemm_rated_macs; /* gemm_macs, each over the rate of its product's type */
-    /* How long sends waited for a free slot, pieces of messages for a channel, kernels for
+    /* How long sends waited for a free slot, some piece of a message for a channel, kernels for
      * call_ns and step_ns of machine.software: sums over all PEs. */
     int64_t slot_wait_fs, channel_wait_fs, software_fs;
 } kb_launch_result;

@@ -28,7 +28,10 @@ void kb_all_gather_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     in = span_of(args.in, part_at(&c, all, c.me).n);
     coll_check_memory(&c, "in", in);
     coll_check_memory(&c, "out", all);
-    coll_gather(&c, in, all);
+    if (c.rows != KB_COLL_AUTO)
+        coll_gather_by_rows(&c, args);
+    else
+        coll_gather(&c, in, all);
 }
 
 void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
@@ -42,7 +45,10 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
     out = span_of(args.out, part_at(&c, all, c.me).n);
     coll_check_memory(&c, "in", all);
     coll_check_memory(&c, "out", out);
-    coll_scatter(&c, all, out);
+    if (c.rows != KB_COLL_AUTO)
+        coll_scatter_by_rows(&c, args);
+    else
+        coll_scatter(&c, all, out);
 }
 
 /* Straight from each to each, and on a tree, it is one phase, else two. */
@@ -127,8 +133,8 @@ void kb_all_to_all_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args)
     if (!coll_begin(&c, &args, DEAL_ALL))
         return;
     if (args.counts) {
-        in = (struct span){args.in, c.given[group.n], c.given};
-        out = (struct span){args.out, c.taken[group.n], c.taken};
+        in = (struct span){.address = args.in, .n = c.given[group.n], .begins = c.given};
+        out = (struct span){.address = args.out, .n = c.taken[group.n], .begins = c.taken};
     }
     coll_check_memory(&c, "in", in);
     coll_check_memory(&c, "out", out);

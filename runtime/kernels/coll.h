@@ -14,11 +14,27 @@
  */
 enum lane { UP, DOWN, N_LANES };
 
-/* A vector in a memory; where its parts begin, if they are not as even as can be. */
+/* Blocks of several ranks in a vector, one for each place in rows of it: coll_tiles.c. In elements.
+ */
+enum { TILE_DIMS = KB_RANK_MAX - 1 };
+struct coll_tile {
+    int n_dims, cut;                           /* pieces have one place along the first `cut` */
+    int64_t dim[TILE_DIMS], stride[TILE_DIMS]; /* the outermost first */
+    int64_t len, n;                            /* of a block; of all */
+    int64_t shares, pieces;                    /* of the axis that is cut; of all */
+    int64_t step, members; /* to the tile of the next member; so many have one */
+    int64_t groups; /* what is kept has groups of members in one piece; 0: it has pieces of each */
+};
+
+/* A vector in a memory; where its parts begin, if they are not as even as can be. Or parts of it
+ * are tiles, in the memory or kept in the TCM. */
 struct span {
     uint64_t address;
     int64_t n;
     const int64_t *begins; /* [parts + 1] */
+    const struct coll_tile *tile;
+    tl_tensor **kept; /* a tensor for each piece */
+    int64_t place;    /* of a part: of which member */
 };
 
 static inline struct span span_of(uint64_t address, int64_t n)
@@ -37,7 +53,7 @@ struct row {
     int64_t sharing;   /* so many rows share a link, it is thought */
     bool has_links;    /* between cubes, of its own */
 };
-enum { ROWS_MOST = 32, AT_ONCE_MOST = 4 };
+enum { ROWS_MOST = 32, AT_ONCE_MOST = 4, SHARING_MOST = 8 /* rows that share a link */ };
 
 /* A vector in the TCM, in blocks of parts: coll_far.c. */
 enum { FAR_BLOCKS = 8 };
@@ -69,6 +85,10 @@ struct coll {
         all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;
     tl_op op;
+    struct coll_tile *tile;       /* parts are tiles */
+    bool is_even;                 /* all parts have as many elements */
+    bool of_parts;                /* a gathering or scattering alone */
+    bool is_kept;                 /* in the TCM, what is summed is */
     const int64_t *given, *taken; /* where uneven parts of `in`, of `out` begin; or NULL */
     const int64_t *theirs;        /* of an all_to_all: where what goes to each rank begins there */
     int64_t part_most;            /* elements of the largest part */
@@ -122,9 +142,13 @@ int coll_halves_of(struct row of, struct row *rows);
 int coll_rows_of(const struct coll *c, kb_coll_algorithm algorithm, struct row *rows);
 /* The members of the row in which c->rank stands. */
 struct coll coll_of_row(const struct coll *c, struct row row);
-/* All_reduce along one row of the group after the other: chooses which rows, if any; does it. */
+/* Along one row of the group after the other: chooses which rows, if any; does it. */
 void coll_choose_rows(struct coll *c, const kb_coll *args);
 void coll_reduce_by_rows(struct coll *c, kb_coll args);
+void coll_gather_by_rows(struct coll *c, kb_coll args);
+void coll_scatter_by_rows(struct coll *c, kb_coll args);
+/* The bytes of a piece of a part. */
+uint64_t coll_chunk(const struct coll *c, const kb_coll *args);
 
 /* Of a message between two PEs, on an idle machine; false: there is no way. */
 enum { SAMPLE = 65536 }; /* its bytes */
@@ -171,18 +195,32 @@ static inline int64_t share(int64_t size, int64_t i, int64_t n)
     return size / n * i + size % n * i / n;
 }
 
+struct coll;
+/* Cuts a tile for such a chunk, of bytes: into how many pieces. */
+int64_t coll_tile_cut(struct coll_tile *t, uint64_t element, uint64_t chunk);
+struct span coll_tile_part(kb_dtype dtype, struct span v, int64_t i);
+struct span coll_tile_piece(kb_dtype dtype, struct span part, int64_t piece);
+kb_shape coll_tile_shape(struct span piece);
+/* Gives back `strides`. */
+const int64_t *coll_tile_strides(struct span piece, uint64_t element, int64_t *strides);
+tl_tensor *coll_tile_kept(const struct coll *c, struct span piece);
+
 /* Part i of n. */
 static inline struct span part_of(kb_dtype dtype, struct span v, int64_t i, int64_t n)
 {
-    int64_t begin = v.begins ? v.begins[i] : share(v.n, i, n);
-    int64_t end = v.begins ? v.begins[i + 1] : share(v.n, i + 1, n);
+    int64_t begin, end;
 
+    if (v.tile)
+        return coll_tile_part(dtype, v, i);
+    begin = v.begins ? v.begins[i] : share(v.n, i, n);
+    end = v.begins ? v.begins[i + 1] : share(v.n, i + 1, n);
     return span_of(v.address + (uint64_t)begin * kb_dtype_bytes(dtype), end - begin);
 }
 
 static inline struct span piece_of(const struct coll *c, struct span part, int64_t piece)
 {
-    return part_of(c->dtype, part, piece, c->pieces);
+    return part.tile ? coll_tile_piece(c->dtype, part, piece)
+                     : part_of(c->dtype, part, piece, c->pieces);
 }
 
 static inline int64_t place_in(const struct coll *c, int64_t place)
@@ -205,11 +243,28 @@ static inline void pay(const struct coll *c, tl_cost cost)
         tl_pay_at(c->here, c->tl, cost);
 }
 
-/* NULL for an empty piece, here and below. */
+static inline kb_shape shape_of(struct span at)
+{
+    return at.tile ? coll_tile_shape(at) : KB_SHAPE(at.n);
+}
+
+/* NULL: it lies together. */
+static inline const int64_t *strides_of(const struct coll *c, struct span at, int64_t *strides)
+{
+    return at.tile ? coll_tile_strides(at, kb_dtype_bytes(c->dtype), strides) : NULL;
+}
+
+/* NULL for an empty piece, here and below. What is kept is there at once. */
 static inline tl_tensor *load(const struct coll *c, struct span at)
 {
-    return at.n > 0 ? tl_load_at(c->here, c->tl, at.address, c->dtype, KB_SHAPE(at.n), NULL, true)
-                    : NULL;
+    int64_t strides[KB_RANK_MAX];
+
+    if (at.n == 0)
+        return NULL;
+    if (at.kept)
+        return coll_tile_kept(c, at);
+    return tl_load_at(c->here, c->tl, at.address, c->dtype, shape_of(at),
+                      strides_of(c, at, strides), true);
 }
 
 static inline tl_tensor *await(const struct coll *c, tl_tensor *x)
@@ -228,7 +283,19 @@ static inline void drop(const struct coll *c, tl_tensor **x)
 
 static inline tl_tensor *store(const struct coll *c, struct span at, tl_tensor *x)
 {
-    return x ? tl_store_at(c->here, c->tl, at.address, x, NULL, true) : NULL;
+    int64_t strides[KB_RANK_MAX];
+
+    return x ? tl_store_at(c->here, c->tl, at.address, x, strides_of(c, at, strides), true) : NULL;
+}
+
+/* Stores a sum, or keeps it: *sum becomes NULL. */
+static inline tl_tensor *settle(const struct coll *c, struct span at, tl_tensor **sum)
+{
+    if (!at.kept)
+        return store(c, at, *sum);
+    *at.kept = *sum;
+    *sum = NULL;
+    return NULL;
 }
 
 /* The place `by` further; < 0: past an end of the line. */
@@ -254,10 +321,10 @@ static inline int64_t neighbour_pe(const struct coll *c, int64_t by)
 }
 
 /* From, and to, a PE; < 0: there is none. */
-static inline tl_tensor *receive_from(const struct coll *c, int64_t pe, int64_t n)
+static inline tl_tensor *receive_from(const struct coll *c, int64_t pe, struct span at)
 {
-    return n > 0 && pe >= 0
-               ? tl_recv_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, c->dtype, KB_SHAPE(n), true)
+    return at.n > 0 && pe >= 0
+               ? tl_recv_at(c->here, c->tl, (uint32_t)pe, KB_COLL_TAG, c->dtype, shape_of(at), true)
                : NULL;
 }
 
@@ -268,9 +335,9 @@ static inline void give_to(const struct coll *c, int64_t pe, tl_tensor *x)
 }
 
 /* The same of the one that stands `by` places off. */
-static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, int64_t n)
+static inline tl_tensor *receive(const struct coll *c, enum lane lane, int64_t by, struct span at)
 {
-    return receive_from(c, neighbour_pe(c, lane == UP ? -by : by), n);
+    return receive_from(c, neighbour_pe(c, lane == UP ? -by : by), at);
 }
 
 static inline void give(const struct coll *c, enum lane lane, int64_t by, tl_tensor *x)

@@ -10,8 +10,8 @@
 #include "kernels/coll.h"
 #include "machine/mesh.h"
 
-/* So many rows share a link, at most; dimensions of a torus. */
-enum { SHARING_MOST = 8, NET_DIMS_MOST = 4 };
+/* Dimensions of a torus. */
+enum { NET_DIMS_MOST = 4 };
 
 static struct row row_new(int64_t n, int64_t stride)
 {

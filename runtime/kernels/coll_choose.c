@@ -13,8 +13,10 @@
 
 /* So many pieces of a part count. */
 enum { PIECES_MOST = 4 };
-/* Estimates are not exact: parts go at once if that takes less than so much of the time. */
+/* Estimates are not exact: parts go at once if that takes less than so much of the time, and tiles
+ * along rows. */
 #define AT_ONCE_GAINS 0.75
+#define TILES_GAIN    0.85
 
 static const char *const names[] = {"auto", "ring",    "one_way",      "line",         "direct",
                                     "axes", "halving", "hierarchical", "axes_halving", "tree"};
@@ -89,6 +91,8 @@ static double work_fs(const struct coll *c, double part)
     double pieces = fmin(larger(1, part / PIECE_BYTES), PIECES_MOST);
     double far_fs = c->order->piece_fs - PIECE_FS;
 
+    if (c->of_parts)
+        return pieces * c->order->piece_fs;
     return (part < 1024 ? 1 : PIECES_MOST) * PIECE_FS + pieces * far_fs;
 }
 
@@ -107,15 +111,36 @@ struct about {
     double ways_fs, link_fs, work_fs;
 };
 
+/* PEs of a cube, it is thought, do the same in groups of their own, and share its links. */
+static double siblings(const struct coll *c)
+{
+    const struct kb_topology *t = tl_topology(c->tl);
+
+    return t->alike && c->group.stride >= t->pes ? (double)least_of(t->pes, SHARING_MOST) : 1;
+}
+
+/* All that a PE gives goes over its channels. */
+static double channels_fs(const struct coll *c, double part)
+{
+    kb_limits limits;
+
+    kb_topology_limits(tl_topology(c->tl), &limits);
+    return part * (double)(c->group.n - 1) * c->order->byte_fs / limits.write_channels;
+}
+
 /* `sharing` rows share a link. */
 static struct about about(const struct coll *c, double bytes, double sharing)
 {
     int64_t steps = c->direct ? 1 : c->most_steps;
     double part = bytes / (double)c->group.n;
+    double link_fs;
 
-    return (struct about){(double)steps * step_fs(c),
-                          part * parts_on_link(c) * sharing * c->order->byte_fs,
-                          work_of_all_fs(c, bytes)};
+    if (c->of_parts)
+        sharing = larger(sharing, siblings(c));
+    link_fs = part * parts_on_link(c) * sharing * c->order->byte_fs;
+    if (c->of_parts)
+        link_fs = larger(link_fs, channels_fs(c, part));
+    return (struct about){(double)steps * step_fs(c), link_fs, work_of_all_fs(c, bytes)};
 }
 
 static double about_fs(const struct coll *c, double bytes, double sharing)
@@ -172,6 +197,7 @@ static struct about row_about(const struct coll *c, struct row row, double bytes
 
     first.rank = 0;
     line = coll_of_row(&first, row);
+    line.of_parts = c->of_parts;
     line.order = coll_order_of(&line);
     coll_choose_shape(&line, bytes);
     return about(&line, bytes, (double)row.sharing);
@@ -327,13 +353,37 @@ static const kb_coll_algorithm by_rows[] = {KB_COLL_AXES, KB_COLL_HALVING, KB_CO
                                             KB_COLL_AXES_HALVING};
 enum { BY_ROWS = sizeof by_rows / sizeof *by_rows, WITHOUT_TRIALS = 2 };
 
+/* Parts of ranks go along rows if they are even: as tiles. */
+static bool has_rows(const struct coll *c, kb_coll_algorithm a)
+{
+    if (c->deal == DEAL_REDUCE)
+        return true;
+    return (c->deal == DEAL_GATHER || c->deal == DEAL_SCATTER) && c->is_even &&
+           (a == KB_COLL_AXES || a == KB_COLL_HIERARCHICAL);
+}
+
+/* What rows, if any, take: those of tiles along axes at once where that is faster. */
+static double rows_of_call_fs(const struct coll *c, kb_coll_algorithm a, double bytes)
+{
+    struct row rows[ROWS_MOST];
+    double fs = rows_about_fs(c, a, bytes);
+    int first, n;
+
+    if (c->deal == DEAL_REDUCE || a != KB_COLL_AXES)
+        return fs;
+    n = rows_for(c, a, bytes, rows);
+    if (parts_at_once(c, rows, n, bytes, &first) < 2)
+        return fs;
+    return fs * AT_ONCE_GAINS;
+}
+
 static kb_coll_algorithm fastest(const struct coll *c, double bytes)
 {
     kb_coll_algorithm best = KB_COLL_AUTO;
-    double least_fs = about_fs(c, bytes, 1);
+    double least_fs = about_fs(c, bytes, 1) * (c->of_parts ? TILES_GAIN : 1);
 
     for (int i = 0; i < WITHOUT_TRIALS && c->group.n >= 4 && !c->direct; i++) {
-        double fs = rows_about_fs(c, by_rows[i], bytes);
+        double fs = has_rows(c, by_rows[i]) ? rows_of_call_fs(c, by_rows[i], bytes) : INFINITY;
 
         if (fs < least_fs) {
             least_fs = fs;
@@ -353,11 +403,18 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
     if (named && c->group.n > 1 && coll_rows_of(c, KB_COLL_AXES, rows) == 0)
         coll_bad(c,
                  "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there %s",
-                 c->deal == DEAL_ALL ? "is KB_COLL_DIRECT"
-                                     : "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
-                                       "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE");
+                 c->deal == DEAL_ALL      ? "is KB_COLL_DIRECT"
+                 : c->deal == DEAL_REDUCE ? "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+                                            "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE"
+                                          : "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
+                                            "KB_COLL_DIRECT");
     if (c->deal == DEAL_ALL && args->counts)
         coll_bad(c, "KB_COLL_AXES is for even parts, KB_COLL_DIRECT takes `counts`");
+    c->is_even = !args->counts && args->count % c->group.n == 0;
+    c->of_parts = c->deal != DEAL_REDUCE;
+    if (named && c->deal != DEAL_REDUCE && c->deal != DEAL_ALL && !c->is_even)
+        coll_bad(c, "that algorithm is for even parts; KB_COLL_RING, KB_COLL_ONE_WAY, "
+                    "KB_COLL_LINE, KB_COLL_DIRECT take others");
     if (named || args->algorithm == KB_COLL_HALVING)
         c->rows = args->algorithm;
     else if (args->algorithm == KB_COLL_AUTO)
@@ -403,14 +460,14 @@ static double call_about_fs(struct coll *c, kb_coll_algorithm a, double bytes)
 
     for (int i = 0; i < BY_ROWS; i++)
         rows = rows || a == by_rows[i];
-    if (a == KB_COLL_AUTO || (rows && c->deal != DEAL_REDUCE) ||
+    if (a == KB_COLL_AUTO || (rows && !has_rows(c, a)) ||
         (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
         (a == KB_COLL_DIRECT && (root || c->group.n > NEAR_MOST)))
         return INFINITY;
     if (rows && is_another(c, a, bytes))
         return INFINITY;
     return (c->deal == DEAL_REDUCE ? 2 : 1) *
-           (rows ? rows_about_fs(c, a, bytes) : shape_about_fs(c, a, bytes));
+           (rows ? rows_of_call_fs(c, a, bytes) : shape_about_fs(c, a, bytes));
 }
 
 void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call call,
@@ -422,6 +479,8 @@ void kb_coll_estimates_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll_call
 
     c.order = coll_order_of(&c);
     c.deal = deals[call];
+    c.is_even = !args.counts && args.count % group.n == 0;
+    c.of_parts = c.deal == DEAL_GATHER || c.deal == DEAL_SCATTER;
     for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++) {
         double about =
             call_about_fs(&c, a, (double)args.count * (double)kb_dtype_bytes(args.dtype));

@@ -53,17 +53,23 @@ static struct span taken(const struct coll *c, const struct dealing *d, enum lan
 static void ask(struct coll *c, const struct dealing *d, int64_t i, struct item item)
 {
     for (enum lane lane = UP; lane < N_LANES; lane++) {
-        c->got[lane][i] = receive(c, lane, item.step, taken(c, d, lane, item).n);
+        c->got[lane][i] = receive(c, lane, item.step, taken(c, d, lane, item));
         c->own[lane][i] = load(c, given(c, d, lane, item));
     }
     if (d->deal == DEAL_SCATTER && item.step == 1)
         c->held[UP][i] = load(c, piece_of(c, part_at(c, d->in, c->me), item.piece));
 }
 
+/* The own. */
+static tl_tensor *loaded(const struct coll *c, tl_tensor *x)
+{
+    return c->is_kept ? x : await(c, x);
+}
+
 static void answer(struct coll *c, int64_t i, struct item item)
 {
     for (enum lane lane = UP; lane < N_LANES; lane++) {
-        give(c, lane, item.step, await(c, c->own[lane][i]));
+        give(c, lane, item.step, loaded(c, c->own[lane][i]));
         drop(c, &c->own[lane][i]);
     }
 }
@@ -79,7 +85,7 @@ static void keep(struct coll *c, const struct dealing *d, int64_t i, struct item
 static void add(struct coll *c, struct dealing *d, int64_t i, struct item item)
 {
     if (item.step == 1) {
-        d->sum = await(c, c->held[UP][i]);
+        d->sum = loaded(c, c->held[UP][i]);
         c->held[UP][i] = NULL;
     }
     for (enum lane lane = UP; lane < N_LANES; lane++)
@@ -87,7 +93,7 @@ static void add(struct coll *c, struct dealing *d, int64_t i, struct item item)
     if (item.step < c->most_steps)
         return;
     c->held[UP][i] = d->sum;
-    c->own[UP][i] = store(c, piece_of(c, d->out, item.piece), d->sum);
+    c->own[UP][i] = settle(c, piece_of(c, d->out, item.piece), &c->held[UP][i]);
 }
 
 static void under_way(struct coll *c, struct dealing *d, int64_t first, int64_t n)

@@ -10,6 +10,7 @@
  * reduce_scatter waits 37 times, 14.8 us; four blocks of 32 KiB come while the ring goes on.
  */
 #include "kernels/coll.h"
+#include "kernels/kernels.h"
 
 /* Less does not fill the way while it is waited for. */
 enum { BLOCK_BYTES = 32768 };
@@ -52,7 +53,8 @@ static void cut(struct coll *c, struct span all)
     uint64_t bytes = (uint64_t)all.n * kb_dtype_bytes(c->dtype);
 
     c->far = (struct coll_far){0};
-    if (!all.begins && coll_is_far(c, (double)bytes) && c->pieces == 1 && bytes <= c->spare)
+    if (!all.begins && !all.tile && coll_is_far(c, (double)bytes) && c->pieces == 1 &&
+        bytes <= c->spare)
         c->far.n = least_of(1 + (int64_t)(bytes / BLOCK_BYTES), least_of(c->group.n, FAR_BLOCKS));
 }
 
@@ -87,6 +89,17 @@ tl_tensor *coll_far_piece(struct coll *c, struct span all, struct span part)
     return tl_slice_at(c->here, c->tl, c->far.block[block], 0, first, part.n);
 }
 
+/* A block whose bytes are to be put into it. It begins with zeros that no command writes: they take
+ * no time and are no work. */
+static tl_tensor *block_new(const struct coll *c, int64_t n)
+{
+    struct coll_orders *o = c->tl->launch->orders;
+    tl_tensor *x = tl_alloc_at(c->here, c->tl, c->dtype, KB_SHAPE(n));
+
+    kernels_begin_with_zeros(c->here, c->tl, x, &o->zeros);
+    return x;
+}
+
 void coll_far_new(struct coll *c, struct span all)
 {
     cut(c, all);
@@ -95,7 +108,7 @@ void coll_far_new(struct coll *c, struct span all)
 
         c->far.left[i] = n;
         if (n > 0)
-            c->far.block[i] = tl_full_at(c->here, c->tl, c->dtype, KB_SHAPE(n), 0);
+            c->far.block[i] = block_new(c, n);
     }
 }
 

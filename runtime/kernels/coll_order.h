@@ -1,6 +1,7 @@
 /* coll_order.h -- what is found once for a group: its members, and in which order a ring is. */
 #ifndef COLL_ORDER_H
 #define COLL_ORDER_H
+#include "data/mem.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ enum { COLL_BUCKETS = 256 }; /* 2^8 */
 /* Of a launch. */
 struct coll_orders {
     struct coll_order *bucket[COLL_BUCKETS];
-    uint32_t *place; /* owned: of a cube, on the lap of all of them */
+    uint32_t *place;       /* owned: of a cube, on the lap of all of them */
+    struct version *zeros; /* owned: what blocks begin with: coll_far.c */
 };
 
 static inline void coll_orders_free(struct coll_orders *o)
@@ -51,8 +53,10 @@ static inline void coll_orders_free(struct coll_orders *o)
             free(order->outs);
             free(order);
         }
-    if (o)
+    if (o) {
+        version_drop(o->zeros);
         free(o->place);
+    }
     free(o);
 }
 

@@ -59,15 +59,17 @@ static uint64_t sharers_of(const struct coll *c)
 }
 
 /* The bytes of a piece of a part; by default a quarter of the part. */
-static uint64_t chunk_of(const struct coll *c, const kb_coll *args, const kb_limits *limits)
+uint64_t coll_chunk(const struct coll *c, const kb_coll *args)
 {
     uint64_t room = coll_tcm_bytes(c) / 2 / sharers_of(c) / held_of(c);
     uint64_t element = kb_dtype_bytes(args->dtype), chunk = args->chunk;
     uint64_t part = (uint64_t)c->part_most * element;
+    kb_limits limits;
 
+    kb_topology_limits(tl_topology(c->tl), &limits);
     if (!chunk)
         chunk =
-            power_below(least(at_least(part / 4), least(at_least(limits->queue_slot_bytes), room)));
+            power_below(least(at_least(part / 4), least(at_least(limits.queue_slot_bytes), room)));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
     if (chunk > room)
@@ -85,7 +87,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
     kb_limits limits;
 
     kb_topology_limits(tl_topology(c->tl), &limits);
-    chunk = chunk_of(c, args, &limits);
+    chunk = coll_chunk(c, args);
     c->writes = c->deal == DEAL_ALL && c->direct && !coll_queues_fit(c, 0);
     if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
         queues = coll_queues_bytes(c);
@@ -98,7 +100,8 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
                  (unsigned long long)(tcm - held_of(c) * chunk),
                  c->writes ? ""
                            : "; KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two");
-    c->pieces = (int64_t)((part + chunk - 1) / chunk);
+    c->pieces = c->tile ? coll_tile_cut(c->tile, kb_dtype_bytes(args->dtype), chunk)
+                        : (int64_t)((part + chunk - 1) / chunk);
     c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
     c->spare = (most - (uint64_t)c->round) * held_of(c) * chunk;
 }
@@ -123,6 +126,15 @@ static bool of_root(const struct coll *c)
     return c->deal == DEAL_ROOT || c->deal == DEAL_TO_ROOT;
 }
 
+/* Halves of halves are more rows than tiles have. */
+static void check_halving(const struct coll *c)
+{
+    if (c->deal == DEAL_GATHER || c->deal == DEAL_SCATTER)
+        coll_bad(c, "KB_COLL_HALVING is for kb_all_reduce; here there are KB_COLL_RING, "
+                    "KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_AXES, "
+                    "KB_COLL_HIERARCHICAL");
+}
+
 /* Those of all_reduce alone, and those of a root. */
 static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
 {
@@ -130,17 +142,18 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
 
     if (c->deal == DEAL_ALL && a != KB_COLL_AUTO && a != KB_COLL_DIRECT && a != KB_COLL_AXES)
         coll_bad(c, "there are KB_COLL_DIRECT and KB_COLL_AXES here");
-    if (rows && c->deal != DEAL_REDUCE && c->deal != DEAL_ALL)
-        coll_bad(c,
-                 "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
-                 "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
-                 of_root(c) ? "KB_COLL_TREE" : "KB_COLL_DIRECT");
+    if (rows && of_root(c))
+        coll_bad(c, "KB_COLL_AXES, KB_COLL_HALVING, KB_COLL_HIERARCHICAL are for kb_all_reduce; "
+                    "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_TREE");
+    if (a == KB_COLL_HALVING || a == KB_COLL_AXES_HALVING)
+        check_halving(c);
     if (of_root(c) && a == KB_COLL_DIRECT)
         coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, "
                     "KB_COLL_LINE, KB_COLL_TREE");
     if (!of_root(c) && c->deal != DEAL_REDUCE && a == KB_COLL_TREE)
         coll_bad(c, "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are "
-                    "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+                    "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_AXES, "
+                    "KB_COLL_HIERARCHICAL");
 }
 
 static void check_args(const struct coll *c, const kb_coll *args)
@@ -170,6 +183,12 @@ static void choose(struct coll *c, const kb_coll *args)
         coll_shape(c, args->algorithm);
 }
 
+/* Parts that are tiles are those of a row. */
+static bool may_have_rows(const struct coll *c)
+{
+    return !of_root(c) && !c->tile;
+}
+
 static void plan(struct coll *c, const kb_coll *args)
 {
     find_order(c);
@@ -180,7 +199,7 @@ static void plan(struct coll *c, const kb_coll *args)
     c->part_most = args->counts ? coll_find_parts(c, args)
                                 : args->count / c->group.n + (args->count % c->group.n > 0);
     choose(c, args);
-    if (c->deal == DEAL_REDUCE || (c->deal == DEAL_ALL && args->algorithm == KB_COLL_AXES))
+    if (may_have_rows(c) && (c->deal != DEAL_ALL || args->algorithm == KB_COLL_AXES))
         coll_choose_rows(c, args);
     cut(c, args, is_rooted(c) ? 1 : c->group.n);
     make_rows(c);

@@ -98,7 +98,7 @@ static void gather_step(struct coll *c, struct span all, int64_t step, int64_t f
     for (int64_t i = 0; i < n; i++)
         for (enum lane lane = UP; lane < N_LANES; lane++)
             c->got[lane][i] =
-                receive(c, lane, 1, piece_of(c, brought(c, all, lane, step), first + i).n);
+                receive(c, lane, 1, piece_of(c, brought(c, all, lane, step), first + i));
     for (int64_t i = 0; i < n; i++)
         pass_both_on(c, all, step, first, i);
     for (int64_t i = 0; i < n; i++)
@@ -203,7 +203,7 @@ static tl_tensor *load_piece(struct coll *c, struct span all, struct span at)
 
 static tl_tensor *loaded(struct coll *c, tl_tensor *piece)
 {
-    return c->far.n > 0 ? piece : await(c, piece);
+    return c->far.n > 0 || c->is_kept ? piece : await(c, piece);
 }
 
 /* Asks for the own pieces of what is given in a step. */
@@ -223,7 +223,7 @@ static void scatter_step(struct coll *c, struct span all, int64_t step, int64_t 
     for (int64_t i = 0; i < n; i++) {
         for (enum lane lane = UP; lane < N_LANES; lane++)
             c->got[lane][i] =
-                receive(c, lane, 1, piece_of(c, taken(c, all, lane, step), first + i).n);
+                receive(c, lane, 1, piece_of(c, taken(c, all, lane, step), first + i));
         if (!ahead || step == 1)
             load_own(c, c->own, all, step, first, i);
     }
@@ -253,7 +253,7 @@ static void end_scatter(const struct ring *r, struct round at)
         tl_tensor *sum = reduce(c, await(c, c->held[UP][i]), loaded(c, c->own[UP][i]));
 
         c->held[UP][i] = reduce(c, await(c, c->held[DOWN][i]), sum);
-        c->own[UP][i] = store(c, piece_of(c, r->part, at.first + i), c->held[UP][i]);
+        c->own[UP][i] = settle(c, piece_of(c, r->part, at.first + i), &c->held[UP][i]);
     }
     for (int64_t i = 0; i < at.n; i++) {
         await(c, c->own[UP][i]);

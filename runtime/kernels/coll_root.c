@@ -92,7 +92,7 @@ static void broadcast_round(struct coll *c, const struct kin *k, struct span in,
     for (int64_t i = 0; i < n; i++) {
         struct span at = piece_of(c, in, first + i);
 
-        c->held[UP][i] = is_root ? load(c, at) : receive_from(c, k->parent, at.n);
+        c->held[UP][i] = is_root ? load(c, at) : receive_from(c, k->parent, at);
     }
     for (int64_t i = 0; i < n; i++) {
         tl_tensor *x = await(c, c->held[UP][i]);
@@ -114,7 +114,7 @@ static void reduce_round(struct coll *c, const struct kin *k, tl_tensor **got, s
         struct span at = piece_of(c, in, first + i);
 
         for (int child = k->n; child-- > 0;)
-            got[child * c->round + i] = receive_from(c, k->child[child], at.n);
+            got[child * c->round + i] = receive_from(c, k->child[child], at);
         c->own[UP][i] = load(c, at);
     }
     for (int64_t i = 0; i < n; i++) {
@@ -162,7 +162,7 @@ void coll_barrier(struct coll *c)
     c->ring = true;
     c->dtype = KB_U8;
     for (int64_t by = 1; by < c->group.n; by *= 2) {
-        tl_tensor *got = receive(c, UP, by, 1);
+        tl_tensor *got = receive(c, UP, by, span_of(0, 1));
 
         pay(c, TL_COST_STEP);
         give(c, UP, by, word);

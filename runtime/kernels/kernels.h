@@ -157,6 +157,10 @@ KERNELS_RARE kb_status deadlock(struct kb_sim *s);
 
 /* Zeros, which the caller frees; leaves the kernel if there is no memory.  tl_program.c */
 void *kernels_room(tl_here here, struct tl_ctx *tl, size_t n, size_t bytes);
+/* The bytes of what tl_alloc() gave become 0, as if they were written before the run. *zeros is
+ * what was used before, or NULL; the caller owns it. */
+void kernels_begin_with_zeros(tl_here here, struct tl_ctx *tl, struct tl_tensor *x,
+                              struct version **zeros);
 
 /* Names that tl_region() has kept.  tl_program.c */
 KERNELS_RARE void regions_free(struct kernels *k);

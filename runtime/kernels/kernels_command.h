@@ -143,17 +143,17 @@ static inline uint64_t parts_of(uint64_t n, uint64_t part)
 
 static inline uint64_t op_tensor_bytes(const struct op_tensor *tensor)
 {
-    return dims_elements(&tensor->shape) * dtype_bytes(tensor->dtype);
+    return dtype_size(tensor->dtype, dims_elements(&tensor->shape));
 }
 
-/* The elements that a strided DMA moves. */
+/* The cells that a strided DMA moves. */
 static inline struct strided op_strided(const struct op *op)
 {
     const struct dims *shape = &op->in[0].shape;
-    struct strided g = {.rank = shape->rank, .elem_bytes = (uint32_t)dtype_bytes(op->in[0].dtype)};
+    struct strided g = {.rank = shape->rank, .elem_bytes = (uint32_t)dtype_cell(op->in[0].dtype)};
 
     for (uint32_t i = 0; i < shape->rank; i++) {
-        g.dim[i] = shape->dim[i];
+        g.dim[i] = dims_cells(shape, op->in[0].dtype, i);
         g.stride[i] = op->stride[i];
     }
     return g;
@@ -163,19 +163,23 @@ static inline struct strided op_strided(const struct op *op)
 static inline struct tile op_tile(const struct op *op)
 {
     const struct dims *shape = &op->in[0].shape;
-    struct tile tile = {.run = dtype_bytes(op->in[0].dtype)};
-    uint32_t rank = shape->rank;
+    struct tile tile = {.run = dtype_cell(op->in[0].dtype)};
+    uint32_t rank = shape->rank, cells;
     uint64_t n = 1;
 
-    for (; rank && (shape->dim[rank - 1] == 1 || (uint64_t)op->stride[rank - 1] == tile.run);
-         rank--)
-        tile.run *= shape->dim[rank - 1];
+    for (; rank; rank--) {
+        cells = dims_cells(shape, op->in[0].dtype, rank - 1);
+        if (cells != 1 && (uint64_t)op->stride[rank - 1] != tile.run)
+            break;
+        tile.run *= cells;
+    }
     for (uint32_t i = 0; i < rank; i++) {
-        if (shape->dim[i] == 1)
+        cells = dims_cells(shape, op->in[0].dtype, i);
+        if (cells == 1)
             continue;
-        tile.dim[tile.rank] = shape->dim[i];
+        tile.dim[tile.rank] = cells;
         tile.stride[tile.rank++] = op->stride[i];
-        n *= shape->dim[i];
+        n *= cells;
         if (n > UINT32_MAX)
             return tile;
     }

@@ -61,23 +61,29 @@ struct tl_tensor {
     struct tl_tensor *parent;        /* of a view that was made in flight: what it is a view of */
 };
 
-/* How far apart elements lie along each axis. */
+/* The cells of a shape along axis `i`: data/dtype.h. */
+static inline uint32_t dims_cells(const struct dims *d, uint8_t dtype, uint32_t i)
+{
+    return i + 1 == d->rank ? d->dim[i] / dtype_of_cell(dtype) : d->dim[i];
+}
+
+/* How far apart cells lie along each axis. */
 static inline void tensor_strides(const struct tl_tensor *x, int64_t stride[KB_RANK_MAX])
 {
-    int64_t step = (int64_t)dtype_bytes(x->dtype);
+    int64_t step = (int64_t)dtype_cell(x->dtype);
 
-    for (uint32_t i = x->shape.rank; i-- > 0; step *= x->shape.dim[i])
+    for (uint32_t i = x->shape.rank; i-- > 0; step *= dims_cells(&x->shape, x->dtype, i))
         stride[i] = x->apart ? x->stride[i] : step;
 }
 
-/* Its elements in the TCM. */
+/* Its cells in the TCM. */
 static inline struct strided tensor_elements(const struct tl_tensor *x)
 {
-    struct strided s = {.rank = x->shape.rank, .elem_bytes = (uint32_t)dtype_bytes(x->dtype)};
+    struct strided s = {.rank = x->shape.rank, .elem_bytes = (uint32_t)dtype_cell(x->dtype)};
 
     tensor_strides(x, s.stride);
     for (uint32_t i = 0; i < s.rank; i++)
-        s.dim[i] = x->shape.dim[i];
+        s.dim[i] = dims_cells(&x->shape, x->dtype, i);
     return s;
 }
 

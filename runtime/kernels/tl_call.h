@@ -47,8 +47,10 @@ struct shape_text {
 KERNELS_RARE struct shape_text shape_text(const struct dims *shape);
 KERNELS_OWN const char *tensor_dtype(const struct tl_tensor *tensor);
 
-/* The bytes of an element. */
+/* The bytes of a cell: data/dtype.h. */
 KERNELS_OWN uint64_t check_dtype(const struct call *call, kb_dtype dtype);
+/* A shape of that type is whole cells. */
+KERNELS_OWN void check_cells(const struct call *call, kb_dtype dtype, const struct dims *dims);
 /* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
 KERNELS_OWN uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims *dims);
 /* The bytes of a result; operands may be small and their product beyond 64 bits. */

@@ -87,11 +87,17 @@ const char *tensor_dtype(const struct tl_tensor *tensor)
 
 uint64_t check_dtype(const struct call *call, kb_dtype dtype)
 {
-    uint64_t n = dtype_bytes(dtype);
+    uint64_t n = dtype_cell(dtype);
 
     if (!n)
         BAD(call, "%d is not a dtype", (int)dtype);
     return n;
+}
+
+void check_cells(const struct call *call, kb_dtype dtype, const struct dims *d)
+{
+    if (dtype == KB_I4 && (d->rank == 0 || d->dim[d->rank - 1] % 2))
+        BAD(call, "shape %s of i4: its last extent is even", shape_text(d).text);
 }
 
 /* False: the product is more than any memory holds. */
@@ -108,7 +114,8 @@ uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims
         if (!multiply(&n, d->dim[i]))
             BAD(call, "the result %s has more bytes than any memory", shape_text(d).text);
     }
-    return n;
+    check_cells(call, dtype, d);
+    return n / dtype_of_cell(dtype);
 }
 
 uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims *d)
@@ -169,6 +176,8 @@ void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
 {
     const struct math_row *row = &math_rows[op];
 
+    if (dtype == KB_I4 && op != TL_CAST)
+        BAD(call, "%s does not take i4: tl_cast() it first", row->name);
     if (row->types == MATH_FLOAT && !dtype_is_float(dtype))
         BAD(call, "%s takes floats, not %s", row->name, kb_dtype_name(dtype));
     if ((row->types == MATH_INTEGER || row->types == MATH_BITS) && dtype_is_float(dtype))
@@ -193,7 +202,8 @@ static bool are_alike(kb_dtype a, kb_dtype b)
 
 bool fetch_converts(const struct call *call, kb_dtype to, kb_dtype from)
 {
-    return pe_kind(call->pe)->pe.convert && are_alike(to, from) && dtype_holds(to, from);
+    return pe_kind(call->pe)->pe.convert && from != KB_I4 && are_alike(to, from) &&
+           dtype_holds(to, from);
 }
 
 /*
@@ -207,6 +217,8 @@ static bool may_meet(kb_dtype a, kb_dtype b, bool of_product)
     kb_dtype in = dtype_computed(dtype_wider(a, b));
 
     if (a == KB_BOOL || b == KB_BOOL || (!of_product && !are_alike(a, b)))
+        return false;
+    if (!of_product && (a == KB_I4 || b == KB_I4))
         return false;
     return (of_product && !dtype_is_float(in)) || (dtype_holds(in, a) && dtype_holds(in, b));
 }

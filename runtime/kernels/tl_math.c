@@ -293,6 +293,7 @@ tl_tensor *tl_update_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_
         BAD(&call, "update needs tensors");
     if (x->sliced)
         BAD(&call, "x is a view: the tensor that it is a part of would not see what is written");
+    check_types(&call, TL_UPDATE, (kb_dtype)x->dtype);
     if (x->dtype != y->dtype)
         BAD(&call, "operands of %s and %s", tensor_dtype(x), tensor_dtype(y));
     c->op.has_axis = true;
@@ -352,6 +353,7 @@ tl_tensor *tl_full_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, 
 
     check_shape(&call, &shape, &d);
     check_dtype(&call, dtype);
+    check_types(&call, TL_FULL, dtype);
     add_constant(c, dtype, value);
     set_result(&call, c, dtype, &d);
     return do_command(c);

@@ -31,36 +31,36 @@ static const char *const store_names[2][2] = {{"tl_store", "tl_store_async"},
                                               {"tl_store_strided", "tl_store_strided_async"}};
 
 /* The last byte of strided elements, relative to their first; all lie behind it. */
-static uint64_t strided_bytes(const struct call *call, const struct dims *d, uint64_t elem,
+static uint64_t strided_bytes(const struct call *call, const struct dims *d, uint8_t dtype,
                               const int64_t *strides)
 {
-    uint64_t end = elem;
+    uint64_t elem = dtype_cell(dtype), end = elem;
 
     for (uint32_t i = 0; i < d->rank; i++) {
-        uint64_t stride = (uint64_t)strides[i];
+        uint64_t stride = (uint64_t)strides[i], more = dims_cells(d, dtype, i) - 1;
 
         if (strides[i] < 0 || stride % elem)
             BAD(call, "stride %lld of axis %u is no multiple of %llu bytes", (long long)strides[i],
                 i, (unsigned long long)elem);
-        if (d->dim[i] > 1 && stride > TXN_MAX_BYTES / (d->dim[i] - 1))
+        if (more > 0 && stride > TXN_MAX_BYTES / more)
             BAD(call, "the strides pass the end of any memory");
-        end += stride * (d->dim[i] - 1);
+        end += stride * more;
     }
     return end;
 }
 
 /* The memory of a DMA; strides are taken into the command. */
 static inline uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
-                                   const struct dims *d, uint64_t elem, const int64_t *strides)
+                                   const struct dims *d, uint8_t dtype, const int64_t *strides)
 {
     uint64_t span = c->nbytes;
 
     c->op.strided = strides;
     if (strides) {
-        span = strided_bytes(call, d, elem, strides);
+        span = strided_bytes(call, d, dtype, strides);
         memcpy(c->op.stride, strides, d->rank * sizeof *strides);
     }
-    return check_range(call, address, span, elem);
+    return check_range(call, address, span, dtype_cell(dtype));
 }
 
 static bool is_of_shape(const struct op_tensor *moved, kb_dtype dtype, const kb_shape *shape)
@@ -77,11 +77,12 @@ static bool is_of_shape(const struct op_tensor *moved, kb_dtype dtype, const kb_
 static struct command *new_load(const struct call *call, kb_dtype dtype, const kb_shape *shape)
 {
     struct dims d;
-    uint64_t elem = check_dtype(call, dtype), n = check_shape(call, shape, &d);
+    uint64_t cell = check_dtype(call, dtype), n = check_shape(call, shape, &d);
     struct command *c = new_command(call, OP_DMA_READ);
     struct op_tensor *moved = &c->op.in[0];
 
-    c->nbytes = n * elem;
+    check_cells(call, dtype, &d);
+    c->nbytes = n * cell / dtype_of_cell(dtype);
     c->op.n_in = 1;
     c->op.out.space = SPACE_TCM;
     moved->view.v = NULL;
@@ -119,7 +120,7 @@ tl_tensor *tl_load_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype
 
     async = async || tl->overlaps;
     c->async = async;
-    c->dst = set_strides(&call, c, address, &moved->shape, dtype_bytes(moved->dtype), strides);
+    c->dst = set_strides(&call, c, address, &moved->shape, moved->dtype, strides);
     moved->address = address;
     moved->space = (uint8_t)address_space(tl->sim->topo, address);
     c->result = new_tensor(&call, TENSOR_VALUE, dtype, &moved->shape, c->nbytes);
@@ -133,15 +134,13 @@ tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *te
 {
     struct call call = begin_call(tl, store_names[strides != NULL][async], here);
     struct command *c = new_command(&call, OP_DMA_WRITE);
-    uint64_t elem;
 
     check_operand(&call, tensor);
     if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    elem = dtype_bytes(tensor->dtype);
     c->async = async;
     c->nbytes = tensor->nbytes;
-    c->dst = set_strides(&call, c, address, &tensor->shape, elem, strides);
+    c->dst = set_strides(&call, c, address, &tensor->shape, tensor->dtype, strides);
     add_operand(c, tensor);
     if (async)
         set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, address);
@@ -242,7 +241,7 @@ tl_tensor *tl_load_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32_
     struct call call = begin_call(tl, "tl_load_list", here);
     struct command *c = new_load(&call, dtype, &shape);
 
-    take_list(&call, c, runs, n, dtype_bytes((uint8_t)dtype));
+    take_list(&call, c, runs, n, dtype_cell(dtype));
     return do_load_list(&call, c);
 }
 
@@ -269,7 +268,7 @@ tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dty
     for (uint32_t i = 0; i < n; i++)
         c->runs[i] =
             (struct run){.at = base + (uint64_t)(index[i] * stride), .nbytes = c->nbytes / n};
-    check_list(&call, c, dtype_bytes((uint8_t)dtype));
+    check_list(&call, c, dtype_cell(dtype));
     return do_load_list(&call, c);
 }
 
@@ -284,7 +283,7 @@ tl_tensor *tl_store_list_at(tl_here here, tl_ctx *tl, const tl_run *runs, uint32
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
     c->async = tl->overlaps;
     c->nbytes = tensor->nbytes;
-    take_list(&call, c, runs, n, dtype_bytes(tensor->dtype));
+    take_list(&call, c, runs, n, dtype_cell(tensor->dtype));
     check_apart(&call, c->runs, n);
     add_operand(c, tensor);
     set_operand(&c->op.out, tensor, c->runs[0].at, address_space(tl->sim->topo, c->runs[0].at));
@@ -379,7 +378,7 @@ tl_tensor *tl_store_all_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, 
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
     c->async = async || tl->overlaps;
     c->nbytes = tensor->nbytes;
-    take_targets(&call, c, addresses, n, dtype_bytes((uint8_t)tensor->dtype));
+    take_targets(&call, c, addresses, n, dtype_cell(tensor->dtype));
     add_operand(c, tensor);
     if (async)
         set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, addresses[0]);
@@ -395,7 +394,8 @@ tl_tensor *tl_load_sum_at(tl_here here, tl_ctx *tl, const uint64_t *addresses, u
 
     if (dtype == KB_BOOL)
         BAD(&call, "bools are not added");
-    take_targets(&call, c, addresses, n, dtype_bytes((uint8_t)dtype));
+    check_types(&call, TL_ADD, dtype);
+    take_targets(&call, c, addresses, n, dtype_cell(dtype));
     c->op.sums = true;
     c->op.out.dtype = (uint8_t)dtype;
     c->op.out.is_scalar = false;
@@ -528,6 +528,8 @@ static void check_atomic(const struct call *call, tl_atomic_op op, const struct 
     if (x->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no type, make a tensor of it by tl_full()");
     check_together(call, x);
+    if (x->dtype == KB_I4)
+        BAD(call, "an atomic does not take i4");
     if (op != TL_ATOMIC_XCHG)
         check_types(call, math_of_atomic[op], (kb_dtype)x->dtype);
     if (old && dims_elements(&x->shape) != 1)

@@ -46,7 +46,7 @@ tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype d
 {
     struct call call = begin_call(tl, async ? "tl_recv_async" : "tl_recv", here);
     struct dims d;
-    uint64_t elem = check_dtype(&call, dtype), n = check_shape(&call, &shape, &d);
+    uint64_t cell = check_dtype(&call, dtype), n = check_shape(&call, &shape, &d);
     struct command *c;
     struct tl_tensor *tensor;
 
@@ -54,7 +54,8 @@ tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype d
     c = new_command(&call, OP_DMA_READ);
     c->task = TASK_RECV;
     c->async = async;
-    c->nbytes = n * elem;
+    check_cells(&call, dtype, &d);
+    c->nbytes = n * cell / dtype_of_cell(dtype);
     tensor = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
     tensor->space = SPACE_TCM;
     tensor->loads = async || tl->overlaps;

@@ -34,9 +34,9 @@ static void set_product_types(const struct call *call, struct command *c, kb_dty
     acc = o->dtype_acc ? o->dtype_acc : !dtype_is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32;
     if (in == KB_BOOL)
         BAD(call, "a product of bool is not defined");
-    if (!dtype_bytes(*out) || !dtype_bytes(acc))
+    if (!dtype_cell(*out) || !dtype_cell(acc))
         BAD(call, "dtype_acc or dtype_out is not a dtype");
-    if (dtype_is_float(in) != dtype_is_float(*out) || *out == KB_BOOL)
+    if (dtype_is_float(in) != dtype_is_float(*out) || *out == KB_BOOL || *out == KB_I4)
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
     if (acc != (!dtype_is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32))
         BAD(call, "%s is accumulated in %s, not in %s", kb_dtype_name(in),
@@ -65,6 +65,26 @@ static bool is_batch(const struct call *call, const struct tl_tensor *a, const s
     if (batch && (o->layout_a || o->layout_b || o->layout_out))
         BAD(call, "a batch of products is row-major");
     return batch;
+}
+
+/*
+ * Operand `i` of a product lies in lines of so many elements, and a composite takes a tile of it at
+ * a time (`cut`): of i4 both are whole bytes.
+ */
+static void check_lines(const struct call *call, const struct op *op, uint32_t i,
+                        const uint32_t *tile, bool cut)
+{
+    bool turned = i ? op->transpose_b != op->col_b : op->transpose_a != op->col_a;
+    uint32_t line = turned == (i == 1) ? op->k : i ? op->n : op->m;
+    uint32_t part = turned == (i == 1) ? tile[1] : i ? tile[2] : tile[0];
+
+    if (op->in[i].dtype != KB_I4)
+        return;
+    if (line % 2)
+        BAD(call, "an operand of i4 lies in lines of %u elements, which is odd", line);
+    if (cut && part < line && part % 2)
+        BAD(call, "an operand of i4 is cut into tiles of %u elements, which is odd: %s", part,
+            "cube.pe.pe_scheduler.tile");
 }
 
 /*
@@ -102,6 +122,8 @@ static struct dims set_product(const struct call *call, struct command *c, struc
     op->col_out = o->layout_out == TL_COL_MAJOR;
     add_operand(c, a);
     add_operand(c, b);
+    for (uint32_t i = 0; i < 2; i++)
+        check_lines(call, op, i, pe_kind(call->pe)->pe.tile, op->composite);
     if (is_batch(call, a, b, o))
         return (struct dims){3, {(a->shape.rank == 3 ? a : b)->shape.dim[0], op->m, op->n}};
     return (struct dims){.rank = 2, .dim = {op->m, op->n}};
@@ -151,6 +173,8 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
     check_operand(call, y);
     check_together(call, y);
     if (y->kind != TENSOR_SCALAR) {
+        if (y->dtype == KB_I4)
+            BAD(call, "an epilogue does not take i4: tl_cast() it first");
         if (y->dtype != before->in && y->dtype != c->op.dtype_acc &&
             !fetch_converts(call, (kb_dtype)c->op.dtype_acc, (kb_dtype)y->dtype))
             BAD(call, "an epilogue's operand is %s, not %s", tensor_dtype(y),
@@ -399,7 +423,8 @@ void tl_acc_scale_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *v)
     struct command *c = new_acc_command(&call, acc, OP_MATH, false);
 
     check_operand(&call, v);
-    if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype && v->dtype != acc->dtype_in &&
+    if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype &&
+        (v->dtype != acc->dtype_in || v->dtype == KB_I4) &&
         !fetch_converts(&call, (kb_dtype)acc->dtype, (kb_dtype)v->dtype))
         BAD(&call, "an accumulator of %s, of products of %s, is scaled by %s",
             kb_dtype_name((kb_dtype)acc->dtype), kb_dtype_name((kb_dtype)acc->dtype_in),
@@ -424,7 +449,8 @@ tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype
     struct command *c = new_acc_command(&call, acc, OP_MATH, false);
 
     check_dtype(&call, dtype);
-    if (dtype_is_float((kb_dtype)acc->dtype) != dtype_is_float(dtype) || dtype == KB_BOOL)
+    if (dtype_is_float((kb_dtype)acc->dtype) != dtype_is_float(dtype) || dtype == KB_BOOL ||
+        dtype == KB_I4)
         BAD(&call, "an accumulator of %s cannot be %s", kb_dtype_name((kb_dtype)acc->dtype),
             kb_dtype_name(dtype));
     c->op.math = TL_CAST;

@@ -122,6 +122,21 @@ void *kernels_room(tl_here here, tl_ctx *tl, size_t n, size_t bytes)
     return made;
 }
 
+void kernels_begin_with_zeros(tl_here here, tl_ctx *tl, tl_tensor *x, struct version **zeros)
+{
+    struct call call = {tl, tl->call, here};
+
+    if (!*zeros || (*zeros)->nbytes < x->nbytes) {
+        version_drop(*zeros);
+        *zeros = version_new_bytes(x->nbytes);
+        if (*zeros)
+            memset((*zeros)->bytes, 0, x->nbytes);
+    }
+    if (!*zeros || mem_write(tl->kernels->mem, tl->tcm, x->address, x->nbytes,
+                             (struct view){*zeros, 0}, OP_NONE) != MEM_OK)
+        call_no_memory(&call);
+}
+
 /* The costs of software of collectives, which a launch's result has. */
 static void pay_collective(tl_ctx *tl, int64_t fs)
 {

@@ -25,10 +25,12 @@ tl_tensor *tl_ref_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype,
 {
     struct call call = begin_call(tl, "tl_ref", here);
     struct dims d;
-    uint64_t elem = check_dtype(&call, dtype), nbytes = check_shape(&call, &shape, &d) * elem;
     struct tl_tensor *tensor;
+    uint64_t nbytes;
 
-    check_range(&call, address, nbytes, elem);
+    check_shape(&call, &shape, &d);
+    nbytes = result_bytes(&call, dtype, &d);
+    check_range(&call, address, nbytes, dtype_cell(dtype));
     tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
     tensor->address = address;
     tensor->space = (uint8_t)address_space(tl->sim->topo, address);
@@ -39,10 +41,13 @@ tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_alloc", here);
     struct dims d;
-    uint64_t nbytes = check_shape(&call, &shape, &d) * check_dtype(&call, dtype);
-    struct tl_tensor *tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
+    struct tl_tensor *tensor;
     enum tcm_result result;
+    uint64_t nbytes;
 
+    check_shape(&call, &shape, &d);
+    nbytes = result_bytes(&call, dtype, &d);
+    tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
     tensor->space = SPACE_TCM;
     while ((result = tcm_alloc(tl, tensor)) != TCM_OK) {
         if (!tcm_may_have_room(tl, result, call.name, here, nbytes))
@@ -219,6 +224,7 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape s
 
     check_viewed(&call, tensor, "reshaped");
     check_together(&call, tensor);
+    check_cells(&call, (kb_dtype)tensor->dtype, &d);
     if (n != dims_elements(&tensor->shape))
         BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
             shape_text(&tensor->shape).text);
@@ -243,7 +249,7 @@ static bool is_together(const struct strided *s)
 static struct tl_tensor *rearranged(const struct call *call, struct tl_tensor *x,
                                     const struct dims *d, const int from[KB_RANK_MAX])
 {
-    struct tl_tensor *view = new_view(call, x, d, dims_elements(d) * dtype_bytes(x->dtype));
+    struct tl_tensor *view = new_view(call, x, d, dtype_size(x->dtype, dims_elements(d)));
     struct tl_tensor whole = {.dtype = x->dtype, .shape = x->shape}; /* as bytes of a version lie */
     int64_t in_tcm[KB_RANK_MAX], in_version[KB_RANK_MAX];
     struct strided s;
@@ -277,6 +283,7 @@ tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t
     struct tl_tensor *view;
     int from[KB_RANK_MAX];
     struct dims d;
+    int64_t cell;
 
     check_in_tcm(&call, x, "sliced");
     d = x->shape;
@@ -284,12 +291,16 @@ tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t
     if (first < 0 || n < 1 || first > (int64_t)d.dim[axis] - n)
         BAD(&call, "elements %lld to %lld are not in axis %d of %s", (long long)first,
             (long long)(first + n - 1), axis, shape_text(&d).text);
+    cell = (uint32_t)axis + 1 == d.rank ? dtype_of_cell(x->dtype) : 1;
+    if (first % cell || n % cell)
+        BAD(&call, "%lld elements from %lld on along the last axis of i4: both are even",
+            (long long)n, (long long)first);
     d.dim[axis] = (uint32_t)n;
     for (int i = 0; i < KB_RANK_MAX; i++)
         from[i] = i;
     view = rearranged(&call, x, &d, from);
-    view->address += (uint64_t)(first * view->stride[axis]);
-    view->cut_offset = (uint64_t)(first * view->cut_stride[axis]);
+    view->address += (uint64_t)(first / cell * view->stride[axis]);
+    view->cut_offset = (uint64_t)(first / cell * view->cut_stride[axis]);
     return seen_by(&call, view, x);
 }
 
@@ -309,6 +320,8 @@ tl_tensor *tl_permute_at(tl_here here, tl_ctx *tl, tl_tensor *x, const int *axes
         seen |= 1u << from[i];
         d.dim[i] = x->shape.dim[from[i]];
     }
+    if (x->dtype == KB_I4 && (uint32_t)from[d.rank - 1] + 1 != d.rank)
+        BAD(&call, "the last axis of i4 stays the last: two elements lie in a byte");
     return seen_by(&call, rearranged(&call, x, &d, from), x);
 }
 
@@ -361,7 +374,7 @@ static const unsigned char *align_data(const struct call *call, struct tl_tensor
 {
     struct version *copy;
 
-    if ((uintptr_t)bytes % dtype_bytes(tensor->dtype) == 0)
+    if ((uintptr_t)bytes % dtype_cell(tensor->dtype) == 0)
         return bytes;
     copy = version_new_bytes(tensor->nbytes);
     if (!copy)
@@ -438,8 +451,7 @@ double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, int64_t i)
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
     if (tl->sim->race)
-        accesses_data(tl, call.name, here,
-                      tensor->address + (uint64_t)i * kb_dtype_bytes((kb_dtype)tensor->dtype),
-                      kb_dtype_bytes((kb_dtype)tensor->dtype));
+        accesses_data(tl, call.name, here, tensor->address + dtype_size(tensor->dtype, (uint64_t)i),
+                      dtype_cell(tensor->dtype));
     return kb_element((kb_dtype)tensor->dtype, bytes, (uint64_t)i);
 }

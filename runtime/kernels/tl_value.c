@@ -85,6 +85,8 @@ static uint64_t check_value(const struct call *call, const struct tl_tensor *x)
     if (x->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no data");
     check_operand(call, x);
+    if (x->dtype == KB_I4)
+        BAD(call, "a value of i4 is not fetched alone: tl_cast() it first");
     return dims_elements(&x->shape);
 }
 

@@ -474,13 +474,15 @@ static inline struct bank_range cost_range(const struct kb_topology *t, uint32_t
 }
 /*
  * The way of a trip's request. With routers that of a read goes where writes go: on a one-way plane
- * that is another way than its data's, which are those of the trip.
+ * that is another way than its data's, which are those of the trip; of several it is the first.
  */
 static inline struct trip cost_request(const struct kb_topology *t, const struct trip *trip)
 {
     struct trip request = *trip;
 
     request.back = trip->back && t->links != MODE_ROUTER;
+    if (request.back != trip->back)
+        request.way = 0;
     return request;
 }
 

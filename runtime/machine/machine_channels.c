@@ -7,7 +7,8 @@
 
 static bool io_stops(const struct kb_topology *t, uint32_t node, uint32_t chiplet)
 {
-    return node == IO_NOC || (node == IO_PCIE_EP && t->sips > 1 && chiplet % t->chiplets == 0);
+    return node == IO_NOC ||
+           (node == IO_PCIE_EP && t->sips > 1 && !t->rails && chiplet % t->chiplets == 0);
 }
 
 static bool stops(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,

@@ -260,8 +260,7 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     if (s->splits)
         return parts_slot(s, t, stage, area, address, nbytes);
     slot = new_slot(s, t, stage, area, nbytes);
-    if (slot != TXN_NONE && (s->banks || s->caches || s->instances.served) &&
-        address_find(s->topo, address, &area, &offset))
+    if (slot != TXN_NONE && split_asks_where(s) && address_find(s->topo, address, &area, &offset))
         split_place(s, slot, offset);
     return slot;
 }

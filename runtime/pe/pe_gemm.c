@@ -28,6 +28,8 @@ static double rate_of(const struct pe_row *pe, uint8_t dtype)
         return pe->rate_f32;
     case KB_F64:
         return pe->rate_f64;
+    case KB_I4:
+        return pe->rate_i4;
     case KB_I8:
     case KB_U8:
         return pe->rate_i8;

@@ -357,13 +357,25 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
         send_credit(s, q);
 }
 
+/* A piece waited for a channel from joining it to its start. Many wait at once: only what no piece
+ * before it has waited counts. */
+static void count_channel_wait(struct tl_ctx *pe, int64_t joins_fs, int64_t start_fs)
+{
+    int64_t from = joins_fs > pe->waited_fs ? joins_fs : pe->waited_fs;
+
+    if (start_fs <= from)
+        return;
+    pe_result(pe)->channel_wait_fs += start_fs - from;
+    pe->waited_fs = start_fs;
+}
+
 /* A piece is in its slot. */
 static void arrived(const struct work *work)
 {
     const struct token *token = work->token;
     struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
-    pe_result(token->command->pe)->channel_wait_fs += work->start_fs - (int64_t)token->joins_fs;
+    count_channel_wait(token->command->pe, (int64_t)token->joins_fs, work->start_fs);
     slot->full = true;
     slot->id = token->command->op.id + token->number;
     pe_result(token->command->pe)->dma_write_bytes += token->fetch_bytes;
@@ -407,7 +419,7 @@ struct op ipcq_record(const struct work *work)
 {
     const struct token *token = work->token;
     struct op op = token->command->op;
-    uint64_t elem = dtype_bytes(op.in[0].dtype);
+    uint64_t cell = dtype_cell(op.in[0].dtype), n = token->fetch_bytes / cell;
 
     op.id = work->id;
     op.ipcq = true;
@@ -415,7 +427,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].address += ipcq_piece_offset(token->command, token->number);
         op.in[0].view.offset += ipcq_piece_offset(token->command, token->number);
         op.in[0].shape.rank = 1;
-        op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
+        op.in[0].shape.dim[0] = (uint32_t)(n * dtype_of_cell(op.in[0].dtype));
     }
     op.out.address = ipcq_slot_address(token->queue, token->i);
     op.out.space = (uint8_t)token->queue->space;

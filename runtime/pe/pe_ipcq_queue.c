@@ -169,7 +169,7 @@ static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t rec
 /* The bytes of whole elements that a slot holds; the bytes of an element are a power of two. */
 static uint64_t most_bytes(const struct command *c)
 {
-    uint64_t elem = dtype_bytes(c->op.in[0].dtype);
+    uint64_t elem = dtype_cell(c->op.in[0].dtype);
 
     return c->slot_bytes & ~(elem - 1);
 }
@@ -205,7 +205,7 @@ bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int 
     if (most == 0) {
         kernel_error(c->pe, c->call, c->here,
                      "an element of %llu bytes is larger than a slot of %u",
-                     (unsigned long long)dtype_bytes(c->op.in[0].dtype), c->slot_bytes);
+                     (unsigned long long)dtype_cell(c->op.in[0].dtype), c->slot_bytes);
         return false;
     }
     c->pieces = c->nbytes <= most ? 1 : (uint32_t)parts_of(c->nbytes, most);

@@ -36,12 +36,12 @@ static inline uint64_t token_part_bytes(const struct token *token, uint32_t i)
     uint32_t rows, columns;
 
     token_part(token, i, &rows, &columns);
-    return (uint64_t)rows * columns * dtype_bytes(token->command->op.in[i].dtype);
+    return dtype_size(token->command->op.in[i].dtype, (uint64_t)rows * columns);
 }
 
 static inline uint64_t token_out_bytes(const struct token *token)
 {
-    return (uint64_t)token->rows * token->columns * dtype_bytes(token->command->op.out.dtype);
+    return dtype_size(token->command->op.out.dtype, (uint64_t)token->rows * token->columns);
 }
 
 /* The address of element (row, column) of a matrix of that many rows and columns. */
@@ -51,7 +51,7 @@ static inline uint64_t element_address(const struct op_tensor *matrix, bool col_
 {
     uint64_t i = col_major ? column * rows + row : row * columns + column;
 
-    return matrix->address + i * dtype_bytes(matrix->dtype);
+    return matrix->address + dtype_size(matrix->dtype, i);
 }
 
 /* The address of the first element of operand `i`'s part. */
@@ -76,9 +76,8 @@ static inline uint64_t token_part_address(const struct token *token, uint32_t i)
 static inline struct tile matrix_tile(const struct op_tensor *matrix, uint32_t lines, uint32_t run,
                                       uint32_t line)
 {
-    uint64_t elem = dtype_bytes(matrix->dtype);
-
-    return tile_of_rows(lines, (uint64_t)lines * run * elem, line * elem);
+    return tile_of_rows(lines, dtype_size(matrix->dtype, (uint64_t)lines * run),
+                        dtype_size(matrix->dtype, line));
 }
 
 /* The runs of operand `i`'s part. */

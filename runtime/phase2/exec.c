@@ -32,6 +32,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "data/dtype.h"
 #include "machine/endpoint.h"
 #include "phase2/exec_parts.h"
 
@@ -200,8 +201,7 @@ static void look_ahead(struct gemm_memory *memory, const struct op *op, const st
         const unsigned char *at = in[i].view.v->bytes + in[i].view.offset;
 
         memory->ahead[i].at = at;
-        memory->ahead[i].end =
-            at + dims_elements(&in[i].shape) * kb_dtype_bytes((kb_dtype)in[i].dtype);
+        memory->ahead[i].end = at + dtype_size(in[i].dtype, dims_elements(&in[i].shape));
         if (in[i].view.v == op->in[i].view.v) /* packed already */
             memory->ahead[i].at = memory->ahead[i].end;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "machine/endpoint.h"
 #include "machine/pes.h"
+#include "data/dtype.h"
 #include "phase2/exec_parts.h"
 #include "phase2/math_op.h"
 #include "phase2/reference.h"
@@ -56,11 +57,11 @@ struct bind {
  * as elements of another type. */
 static void align_operand(struct bind *b, struct op_tensor *t)
 {
-    uint64_t nbytes = dims_elements(&t->shape) * kb_dtype_bytes((kb_dtype)t->dtype);
+    uint64_t nbytes = dtype_size(t->dtype, dims_elements(&t->shape));
     const unsigned char *at = t->view.v->bytes + t->view.offset;
     struct version *copy;
 
-    if ((uintptr_t)at % kb_dtype_bytes((kb_dtype)t->dtype) == 0)
+    if ((uintptr_t)at % dtype_cell(t->dtype) == 0)
         return;
     copy = version_new_bytes(nbytes);
     if (!copy) {

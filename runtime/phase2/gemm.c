@@ -34,6 +34,7 @@
  */
 #include "phase2/gemm.h"
 #include "data/cast.h"
+#include "data/dtype.h"
 #include "phase2/gemm_pack.h"
 #include "phase2/gemm_tiles.h"
 #include "phase2/math_op.h"
@@ -98,7 +99,7 @@ static void set_place(struct pack_key *key, const struct op_tensor *t, uint32_t 
     uint64_t matrix = t->shape.rank == 3 ? dims_elements(&t->shape) / t->shape.dim[0] : 0;
 
     key->dtype = t->dtype;
-    key->offset = t->view.offset + number * matrix * kb_dtype_bytes((kb_dtype)t->dtype);
+    key->offset = t->view.offset + dtype_size(t->dtype, number * matrix);
 }
 
 static void set_places(struct product *p, uint32_t number)

@@ -16,6 +16,7 @@
  */
 #include "phase2/gemm_pack.h"
 #include "data/cast.h"
+#include "data/dtype.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -326,6 +327,12 @@ static void turn_panel(unsigned char *to, const void *const *rows, uint32_t widt
         turn_panel_4(to, rows, width, kc);
 }
 
+/* Of i4, whose rows are whole bytes, a stride is even. */
+static int64_t stride_bytes(const struct pack_key *key, int64_t stride)
+{
+    return (int64_t)dtype_size(key->dtype, (uint64_t)stride);
+}
+
 /*
  * Packs a matrix whose elements along k are contiguous: it must be transposed. The rows of a panel
  * are converted to lanes first, if they must be, into a buffer that stays cached; missing rows of
@@ -334,19 +341,18 @@ static void turn_panel(unsigned char *to, const void *const *rows, uint32_t widt
 static void pack_along_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;
-    size_t from_bytes = kb_dtype_bytes((kb_dtype)key->dtype), bytes = lane_bytes(key);
+    int64_t row_bytes = stride_bytes(key, key->stride);
+    size_t bytes = lane_bytes(key);
     static const uint64_t zeros[KC];
     _Alignas(ALIGN) uint64_t converted[WIDEST][KC];
     const void *rows[WIDEST];
 
     for (uint32_t done = 0; done < s->rows; done += key->width) {
         for (uint32_t i = 0; i < key->width; i++) {
-            const unsigned char *row =
-                s->from + (int64_t)(done + i) * key->stride * (int64_t)from_bytes;
+            const unsigned char *row = s->from + (int64_t)(done + i) * row_bytes;
             rows[i] = done + i >= s->rows ? (const void *)zeros : row;
             if (done + i + key->width < s->rows)
-                fetch(row + (int64_t)key->width * key->stride * (int64_t)from_bytes,
-                      s->kc * from_bytes);
+                fetch(row + (int64_t)key->width * row_bytes, dtype_size(key->dtype, s->kc));
             if (done + i < s->rows && key->dtype != key->lane) {
                 cast_elements((kb_dtype)key->lane, converted[i], (kb_dtype)key->dtype, row, s->kc);
                 rows[i] = converted[i];
@@ -387,16 +393,17 @@ deal(unsigned char *to, const unsigned char *row, size_t n, size_t panel_bytes, 
 static void pack_across_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;
-    size_t from_bytes = kb_dtype_bytes((kb_dtype)key->dtype), bytes = lane_bytes(key);
+    int64_t line_bytes = stride_bytes(key, key->k_stride);
+    size_t bytes = lane_bytes(key);
     size_t n = s->rows * bytes, row_bytes = key->width * bytes, panel_bytes = s->kc * row_bytes;
     _Alignas(ALIGN) uint64_t converted[STRIP];
 
     for (uint32_t k = 0; k < s->kc; k++) {
-        const unsigned char *row = s->from + (int64_t)k * key->k_stride * (int64_t)from_bytes;
+        const unsigned char *row = s->from + (int64_t)k * line_bytes;
         unsigned char *to = s->to + k * row_bytes;
 
         if (k + ROWS_AHEAD < s->kc)
-            fetch(row + ROWS_AHEAD * key->k_stride * (int64_t)from_bytes, s->rows * from_bytes);
+            fetch(row + ROWS_AHEAD * line_bytes, dtype_size(key->dtype, s->rows));
         if (key->dtype != key->lane) {
             cast_elements((kb_dtype)key->lane, converted, (kb_dtype)key->dtype, row, s->rows);
             row = (const unsigned char *)converted;
@@ -421,7 +428,7 @@ static void pack_strip(struct packed *p, const unsigned char *matrix, uint32_t n
     int64_t element = (int64_t)first * key->stride + (int64_t)k * key->k_stride;
     struct strip s = {
         .key = key,
-        .from = matrix + element * (int64_t)kb_dtype_bytes((kb_dtype)key->dtype),
+        .from = matrix + dtype_size(key->dtype, (uint64_t)element),
         .to = panel_at(p, panel, k),
         .rows = key->extent - first < most ? key->extent - first : most,
         .kc = key->k - k < KC ? key->k - k : KC,

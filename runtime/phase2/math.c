@@ -36,6 +36,7 @@
 #include <math.h>
 #include <string.h>
 #include "data/cast.h"
+#include "data/dtype.h"
 #include "data/sum_sources.h"
 #include "phase2/math_parts.h"
 
@@ -66,7 +67,6 @@ static void scatter(void *to, const void *from, int64_t stride, size_t bytes, si
 /* Elements [i, i + n) of a lane, as they are stored. */
 static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, union chunk *buffer)
 {
-    size_t bytes = kb_dtype_bytes(lane->dtype);
     const unsigned char *at;
 
     if (!lane->at) {
@@ -77,10 +77,10 @@ static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, un
         cast_elements(lane->dtype, buffer->bytes, KB_F64, all, n);
         return buffer->bytes;
     }
-    at = lane->at + (int64_t)i * lane->stride * (int64_t)bytes;
     if (lane->stride == 1)
-        return at;
-    gather(buffer->bytes, at, lane->stride, bytes, n);
+        return lane->at + dtype_size(lane->dtype, i);
+    at = lane->at + (int64_t)i * lane->stride * (int64_t)kb_dtype_bytes(lane->dtype);
+    gather(buffer->bytes, at, lane->stride, kb_dtype_bytes(lane->dtype), n);
     return buffer->bytes;
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "data/cast.h"
+#include "data/dtype.h"
 #include "phase2/math_parts.h"
 
 /* -- elementwise, floats -------------------------------------------------------------------- */
@@ -271,6 +272,7 @@ static void compare(enum tl_op math, kb_dtype dtype, uint8_t *o, const void *x, 
     case KB_BF16:
     case KB_F8E4M3:
     case KB_F8E5M2:
+    case KB_I4: /* not of arithmetic */
         break;
     }
 }
@@ -311,6 +313,7 @@ static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *con
     case KB_BF16:
     case KB_F8E4M3:
     case KB_F8E5M2:
+    case KB_I4: /* not of arithmetic */
         break;
     }
 }
@@ -337,12 +340,12 @@ void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3]
 {
     kb_dtype in_dtype = math == TL_WHERE ? dtype : dtype_computed(dtype);
     kb_dtype made = math_rows[math].group == MATH_COMPARE ? KB_BOOL : in_dtype;
-    size_t operands = math_rows[math].operands, out_bytes = kb_dtype_bytes(out_dtype), chunk;
+    size_t operands = math_rows[math].operands, chunk;
     union chunk buffer[3], result;
     const void *x[3] = {NULL, NULL, NULL};
 
     for (size_t i = 0; i < n; i += chunk) {
-        unsigned char *place = (unsigned char *)out + i * out_bytes;
+        unsigned char *place = (unsigned char *)out + dtype_size(out_dtype, i);
         void *o = made == out_dtype ? (void *)place : &result;
 
         chunk = math_at_most(n - i, CHUNK);
@@ -463,7 +466,7 @@ void math_run_elements(const struct op *op, unsigned char *out)
     for (uint64_t i = 0; i < runs; i++) {
         run_of(&w, i, in);
         math_elements((enum tl_op)op->math, op_operands_dtype(op), in, to,
-                      out + i * n * kb_dtype_bytes(to), (size_t)n);
+                      out + dtype_size(to, i * n), (size_t)n);
     }
 }
 

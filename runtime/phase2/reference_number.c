@@ -25,6 +25,8 @@ static struct number element(kb_dtype dtype, const unsigned char *bytes, uint64_
 
     if (n.is_float)
         n.f = kb_element(dtype, bytes, i);
+    else if (dtype == KB_I4)
+        n.i = (uint64_t)(int64_t)kb_element(dtype, bytes, i);
     else
         cast_elements(KB_U64, &n.i, dtype, bytes + i * kb_dtype_bytes(dtype), 1);
     return n;

@@ -1,5 +1,6 @@
 /* oplog_params.c -- the parameters of operations, as members of a line of the op log. */
 #include "record/oplog_line.h"
+#include "data/dtype.h"
 
 /* -- members of params ---------------------------------------------------------------------- */
 
@@ -124,7 +125,7 @@ static void key_handle(struct line *l, uint32_t maker)
 
 static uint64_t tensor_bytes(const struct op_tensor *t)
 {
-    return dims_elements(&t->shape) * kb_dtype_bytes((kb_dtype)t->dtype);
+    return dtype_size(t->dtype, dims_elements(&t->shape));
 }
 
 /* -- params --------------------------------------------------------------------------------- */

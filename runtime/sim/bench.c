@@ -121,7 +121,7 @@ static kb_status write_values(kb_tensor *t, const double *values, kb_error *why)
 {
     kb_dtype dtype = kb_tensor_dtype(t);
     uint64_t n = bench_n_elements(kb_tensor_shape(t));
-    void *bytes = malloc(n * kb_dtype_bytes(dtype));
+    void *bytes = malloc(kb_dtype_size(dtype, n));
     kb_status status = KB_NO_MEMORY;
 
     if (bytes) {

@@ -42,7 +42,7 @@ static kb_status make_folder(const char *folder, kb_error *why)
 static kb_status dump(const kb_tensor *t, kb_bench_role role, const char *folder, kb_error *why)
 {
     kb_dtype dtype = kb_tensor_dtype(t);
-    bool is_kept = dtype != KB_BF16 && dtype != KB_F8E4M3 && dtype != KB_F8E5M2;
+    bool is_kept = dtype != KB_BF16 && dtype != KB_F8E4M3 && dtype != KB_F8E5M2 && dtype != KB_I4;
     size_t room = strlen(folder) + strlen(kb_tensor_name(t)) + 32;
     char *path = malloc(room);
     kb_status status = KB_NO_MEMORY;

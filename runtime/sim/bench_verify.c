@@ -36,7 +36,7 @@ static void expected_free(struct expected *e)
 /* The whole of `t` as its type has it, to be freed. NULL after *status is set. */
 static void *read_bytes(const kb_tensor *t, kb_status *status, kb_error *why)
 {
-    void *bytes = malloc(bench_n_elements(kb_tensor_shape(t)) * kb_dtype_bytes(kb_tensor_dtype(t)));
+    void *bytes = malloc(kb_dtype_size(kb_tensor_dtype(t), bench_n_elements(kb_tensor_shape(t))));
 
     *status = bytes ? kb_tensor_read(t, bytes, why) : KB_NO_MEMORY;
     if (!*status)
@@ -75,7 +75,7 @@ static void read_block(void *arg, int64_t block)
 {
     const struct elements *e = arg;
     uint64_t begin = (uint64_t)block * BLOCK;
-    const char *from = (const char *)e->bytes + begin * kb_dtype_bytes(e->dtype);
+    const char *from = (const char *)e->bytes + kb_dtype_size(e->dtype, begin);
 
     read_values(e->dtype, from, &e->values[begin], end_of_block(e, block) - begin);
 }
@@ -162,17 +162,16 @@ static void compare_block(void *arg, int64_t block)
 {
     const struct blocks *c = arg;
     kb_dtype dtype = c->want.dtype;
-    size_t width = kb_dtype_bytes(dtype);
     kb_difference all = {0}, d;
     double rounded[ROUNDED], want[ROUNDED];
     uint64_t begin = (uint64_t)block * BLOCK, end = end_of_block(&c->want, block);
 
     for (uint64_t i = begin; i < end; i += ROUNDED) {
         uint64_t n = end - i < ROUNDED ? end - i : ROUNDED;
-        const char *got = (const char *)c->want.bytes + i * width;
+        const char *got = (const char *)c->want.bytes + kb_dtype_size(dtype, i);
 
         round_values(dtype, rounded, &c->want.values[i], n);
-        if (memcmp(rounded, got, n * width) == 0)
+        if (memcmp(rounded, got, kb_dtype_size(dtype, n)) == 0)
             continue;
         read_values(dtype, rounded, want, n);
         kb_compare(dtype, got, want, n, &d);

@@ -140,6 +140,36 @@ equal "a row after a warm one is issued as if that had ended at 0" "1 50.000000"
 equal "and one after both when the other has" "$(awk -F, 'NR == 2 { printf "2 %.6f", $11 + 2 }' "$work/out")" \
     "$(sed -n 3p "$work/out" | cut -d, -f1,6 | tr , ' ')"
 
+# Rows that are all warm leave none, and a word.
+call "$any" replay "$work/one.csv" --machine "$work/cached.yaml" --format csv --warm 5
+[ $code -eq 0 ] && [ "$(wc -l <"$work/out")" -eq 1 ] && says "--warm 5: all rows of the file, which are 3, only fill caches"
+ok "all rows are warm"
+
+# load --warm: two PEs walk the 512 MiB of their own slices by 1 MiB, which is 256 lines, at fixed times. The caches hold all.
+cat >"$work/walk.yaml" <<'END'
+kernbench: 3
+name: walk
+sip: {cube_mesh: {w: 1, h: 1}}
+cube: {pes: 2, hbm: {size_gb: 1, cache: {size_mb: 2048, line: 4096}}}
+END
+while read -r what hits misses options; do
+    for engine in fused hop; do
+        # shellcheck disable=SC2086
+        call "$any" load --machine "$work/walk.yaml" --rate 0.05 --txns 200 --arrivals fixed --seeds 1 --bytes 1M \
+            --pattern $options --engine $engine --stats "$work/stats.csv"
+        equal "load, warm: $what, $engine" "$hits,0,$misses $hits,0,$misses" \
+            "$(grep ^cache "$work/stats.csv" | cut -d, -f13-15 | xargs)"
+    done
+done <<'END'
+nothing 0 25600 stream
+450-of-512 9728 15872 stream --warm 900
+all-of-it 25600 0 stream --warm 1024
+200-of-256 11264 14336 strided:2M --warm 400
+END
+call "$any" load --machine "$work/walk.yaml" --rate 0.05 --txns 200 --arrivals fixed --seeds 1 --bytes 1M \
+    --pattern multicast:1 --op write --warm 20000 --stats "$work/stats.csv"
+equal "load, warm: multicasts" "25600,0,0 25600,0,0" "$(grep ^cache "$work/stats.csv" | cut -d, -f13-15 | xargs)"
+
 # A cache: what all engines say.
 for kind in "${kinds[@]}"; do
     prints=

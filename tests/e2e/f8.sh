@@ -69,4 +69,7 @@ head -c 128 d/in.a.f8e4m3.npy | grep -aq "'descr': '|u1'"
 ok "and have the bits"
 call "$SIM" run ./f8.so a=@d/in.a.f8e4m3.npy --verify --columns verify --quiet
 equal "and are read" "verify pass" "$(paste -sd ' ' out)"
+"$SIM" run ./f8.so a=@d/in.a.f8e4m3.npy --seed 7 --dump again --quiet -o /dev/null
+cmp -s d/in.a.f8e4m3.npy again/in.a.f8e4m3.npy
+ok "as bits, not as numbers"
 plan

@@ -148,6 +148,7 @@ static const struct kind_row kinds[TOPO_KINDS] = {
             .rate_i32 = 1.0,
             .rate_i16 = 1.0,
             .rate_i8 = 1.0,
+            .rate_i4 = 1.0,
             .lanes = 64,
             .special_cycles = 4,
             .topk_width = 8,

@@ -102,7 +102,7 @@ static inline void draw_delays(struct dice *rng, struct dice *keys, uint64_t see
 
 /* The net of `n` cubes below `sip`; its kinds of links and of cubes: random_net.c */
 void judge_print_net(FILE *out, struct dice *rng, uint32_t n);
-void judge_print_paths(FILE *out, struct dice *rng, bool may);
+void judge_print_paths(FILE *out, struct dice *rng);
 uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t n);
 void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
 

@@ -416,6 +416,8 @@ uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const str
 
 /* Replaces `r` by the route of `op` between two endpoints, on a plane; in a net, which has one, by
  * one of the ways of the pair. False: there is none. */
+bool judge_goes_one_way(const struct judge_topo *t, const struct judge_end *src,
+                        const struct judge_end *dst);
 bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                     const struct judge_end *src, const struct judge_end *dst,
                     struct judge_route *r);

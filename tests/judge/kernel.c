@@ -724,22 +724,21 @@ static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, do
     return add_fs(x->s, llround(overhead_ns * 1e6), fs);
 }
 
-/* Bytes of an element. */
-static uint32_t bytes_of(enum judge_dtype dtype)
+/* Bits of an element. */
+static uint32_t bits_of(enum judge_dtype dtype)
 {
-    static const uint32_t bytes[] = {
-        [JUDGE_I8] = 1, [JUDGE_I32] = 4, [JUDGE_F16] = 2, [JUDGE_F32] = 4, [JUDGE_F64] = 8};
+    static const uint32_t bits[] = {[JUDGE_I4] = 4,   [JUDGE_I8] = 8,   [JUDGE_I32] = 32,
+                                    [JUDGE_F16] = 16, [JUDGE_F32] = 32, [JUDGE_F64] = 64};
 
-    return bytes[dtype];
+    return bits[dtype];
 }
 
 static double rate_of(struct plan *x, enum judge_dtype dtype)
 {
-    static const char *const keys[] = {[JUDGE_I8] = "cube.pe.pe_gemm.rate.i8",
-                                       [JUDGE_I32] = "cube.pe.pe_gemm.rate.i32",
-                                       [JUDGE_F16] = "cube.pe.pe_gemm.rate.f16",
-                                       [JUDGE_F32] = "cube.pe.pe_gemm.rate.f32",
-                                       [JUDGE_F64] = "cube.pe.pe_gemm.rate.f64"};
+    static const char *const keys[] = {
+        [JUDGE_I4] = "cube.pe.pe_gemm.rate.i4",   [JUDGE_I8] = "cube.pe.pe_gemm.rate.i8",
+        [JUDGE_I32] = "cube.pe.pe_gemm.rate.i32", [JUDGE_F16] = "cube.pe.pe_gemm.rate.f16",
+        [JUDGE_F32] = "cube.pe.pe_gemm.rate.f32", [JUDGE_F64] = "cube.pe.pe_gemm.rate.f64"};
 
     return number_at(x->s, &x->p->kernel->pe, keys[dtype]);
 }
@@ -756,8 +755,8 @@ static uint64_t rated(struct plan *x, uint64_t cycles)
     if (x->c->mixed) {
         double other = rate_of(x, x->c->other);
 
-        if (bytes_of(x->c->other) > bytes_of(x->c->in) ||
-            (bytes_of(x->c->other) == bytes_of(x->c->in) && other < rate))
+        if (bits_of(x->c->other) > bits_of(x->c->in) ||
+            (bits_of(x->c->other) == bits_of(x->c->in) && other < rate))
             rate = other;
     }
     return (uint64_t)ceil((double)cycles / rate);
@@ -1413,7 +1412,7 @@ static struct token *new_token(struct pe *p)
 /* Of an element of a composite's operand. */
 static uint64_t element_bytes(const struct judge_command *c, uint32_t operand)
 {
-    return c->mixed ? bytes_of(operand ? c->other : c->in) : c->in_bytes;
+    return c->mixed ? bits_of(operand ? c->other : c->in) / 8 : c->in_bytes;
 }
 
 /* DMA_READ of an operand's tile, if it has to be read: `row`, `column` is its first element. */
@@ -1737,11 +1736,10 @@ static uint64_t piece_job(struct plan *x, const struct queue *q, size_t slot, ui
 /* Pieces of slot_bytes, but no element in two of them: docs/kernels.md "PEs that talk". */
 static void plan_message(struct plan *x)
 {
-    static const uint64_t sizes[] = {1, 4, 2, 4, 8};
     const struct judge_command *c = x->c;
     size_t at = find_queue(x->s, x->p, c);
     struct queue *q = &x->s->queues[at];
-    uint64_t element = sizes[c->in];
+    uint64_t element = bits_of(c->in) < 8 ? 1 : bits_of(c->in) / 8;
     uint64_t most = count_at(x->s, &q->receiver, "cube.pe.pe_ipcq.slot_bytes") / element * element;
 
     if (c->kind == JUDGE_RECV)

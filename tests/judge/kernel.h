@@ -44,7 +44,8 @@ enum judge_command_kind {
     JUDGE_KINDS
 };
 
-enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
+/* Of i4 two elements lie in a byte, and what moves is so many bytes. */
+enum judge_dtype { JUDGE_I4, JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
 
 /*
  * How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. A

@@ -107,9 +107,9 @@ static void add_pair(const struct judge_topo *t, struct passes *all, const struc
                      const struct judge_end *dst)
 {
     bool host = src->kind == JUDGE_HOST;
+    bool first = host || (src->sip != dst->sip && !judge_has_rails(t));
+    uint32_t courses = !t->net ? t->planes : first ? 1 : judge_net_ways(t);
     struct judge_route r = {0};
-
-    uint32_t courses = !t->net ? t->planes : host ? 1 : judge_net_ways(t);
 
     for (uint32_t plane = 0; plane < courses; plane++) {
         if (judge_route_on(t, plane, host ? JUDGE_H2D : JUDGE_WRITE, src, dst, &r))
@@ -324,6 +324,19 @@ static void count_on_planes(struct order *o, uint32_t sip, uint32_t cube, const 
     }
 }
 
+/* A switch between SIPs: its noc, which has its name, then its ports. */
+static void count_switch(struct order *o, uint32_t i)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    judge_name(name, "fabric.switch%u", i);
+    count_node(o, name);
+    for (uint32_t port = 0; port < 256; port++) {
+        judge_name(name, "fabric.switch%u.port%u", i, port);
+        count_node(o, name);
+    }
+}
+
 /* "noc or routers row by row", of all planes in each place */
 static void count_noc(struct order *o, uint32_t sip, uint32_t cube)
 {
@@ -384,7 +397,10 @@ static size_t *order_of(const struct judge_topo *t)
                 judge_name(name, "sip%u.io%u.%s", s, io, of_io[i]);
                 count_node(&o, name);
             }
-    count_node(&o, "fabric.switch0");
+    for (uint32_t i = 0; i < o.t->switches; i++)
+        count_switch(&o, i);
+    if (!o.t->switches)
+        count_node(&o, "fabric.switch0");
     if (o.next != t->n_nodes)
         judge_die("a node without a number");
     return o.order;

@@ -99,7 +99,7 @@ void judge_program_clear(struct judge_program *p)
 
 /* -- as text -------------------------------------------------------------------------------- */
 
-static const char *const dtypes[] = {"i8", "i32", "f16", "f32", "f64"};
+static const char *const dtypes[] = {"i4", "i8", "i32", "f16", "f32", "f64"};
 
 static void print_place(FILE *out, const struct judge_end *at, uint64_t offset)
 {

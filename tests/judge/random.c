@@ -127,7 +127,7 @@ static void print_ipcq(FILE *out, struct dice *rng)
 /* The rates of products, by other dice than the rest: see print_ports(). */
 static void print_rates(FILE *out, uint64_t seed)
 {
-    static const char *const types[] = {"f64", "f32", "f16", "i8", "i32"};
+    static const char *const types[] = {"f64", "f32", "f16", "i8", "i32", "i4"};
     static const char *const rates[] = {"2", "0.25", "0.3", "1.5"};
     struct dice dice = {.state = seed ^ UINT64_C(0x4a7e)}, *rng = &dice;
 
@@ -916,7 +916,7 @@ static void print_net(FILE *out, uint64_t seed, bool l2)
     print_link(out, rng);
     print_io(out, rng);
     judge_print_net(out, rng, n);
-    judge_print_paths(out, rng, true);
+    judge_print_paths(out, rng);
     print_cube(out, rng, &keys, seed);
     judge_print_kinds(out, rng, n);
     if (switches && chance(&rails, 25))

@@ -11,7 +11,8 @@
 
 enum { MOST_STEPS = 12, MOST_DIM = 64, MOST_TILES = 4, MOST_PES = 24, ALIGN = 64 };
 
-static const uint32_t dtype_bytes[] = {1, 4, 2, 4, 8};
+/* Of an element; of i4 of two, which count as one but in products. */
+static const uint32_t dtype_bytes[] = {1, 1, 4, 2, 4, 8};
 
 /* What one program's kernels have in common: where much traffic goes, and how often. */
 struct mix {
@@ -262,8 +263,8 @@ static void may_spread(struct maker *m, struct judge_command *c, uint64_t room)
 {
     size_t want = 2 + below(m->rng, JUDGE_MOST_TARGETS - 1);
 
-    if (c->rows || c->at.kind != JUDGE_SLICE || m->t->is_router ||
-        judge_count(m->t, "addressing.granule") > 0 ||
+    if (c->rows || c->at.kind != JUDGE_SLICE || (c->in == JUDGE_I4 && c->kind == JUDGE_LOAD) ||
+        m->t->is_router || judge_count(m->t, "addressing.granule") > 0 ||
         (c->kind == JUDGE_LOAD && cannot_join(m->t)) || !chance(m->rng, 20))
         return;
     c->targets[0] = c->at;
@@ -380,6 +381,8 @@ static enum judge_dtype wider(enum judge_dtype a, enum judge_dtype b)
 {
     if ((a >= JUDGE_F16) != (b >= JUDGE_F16))
         return a >= JUDGE_F16 ? a : b;
+    if (a == JUDGE_I4)
+        return b;
     return dtype_bytes[b] > dtype_bytes[a] ? b : a;
 }
 
@@ -419,6 +422,27 @@ static void any_product(struct maker *m, struct judge_command *c)
     c->n_operands = 2;
 }
 
+/* Some products of one type, and some second operands, are of i4; rows of both are even. */
+static void may_pack(struct maker *m, struct judge_command *c)
+{
+    if (c->k % 2 || c->n % 2 || !chance(m->rng, 30))
+        return;
+    if (!c->mixed && chance(m->rng, 50)) {
+        c->in = JUDGE_I4;
+        c->out = JUDGE_I32;
+    } else if (converts(m)) {
+        c->mixed = true;
+        c->other = JUDGE_I4;
+        c->out = c->in == JUDGE_I8 ? JUDGE_I32 : c->in;
+    }
+}
+
+/* What so many elements of a product's operand count. */
+static uint64_t counted(enum judge_dtype dtype, uint64_t elements)
+{
+    return dtype == JUDGE_I4 ? elements / 2 : elements;
+}
+
 static void add_dot(struct maker *m)
 {
     struct judge_command c = {.kind = JUDGE_DOT};
@@ -426,13 +450,14 @@ static void add_dot(struct maker *m)
     size_t from[2];
 
     any_product(m, &c);
+    may_pack(m, &c);
     c.batch = chance(m->rng, 15) ? 2 + below(m->rng, 3) : 0;
     if (c.batch * (c.m > c.n ? c.m : c.n) * (c.k > c.n ? c.k : c.n) > MOST_DIM * MOST_DIM)
         c.batch = 0; /* its tensors are no larger than others */
     c.one_b = c.batch && chance(m->rng, 30);
     all = c.batch ? c.batch : 1;
-    a = all * c.m * c.k;
-    b = (c.one_b ? 1 : all) * c.k * c.n;
+    a = counted(c.in, all * c.m * c.k);
+    b = counted(right_dtype(&c), (c.one_b ? 1 : all) * c.k * c.n);
     from[0] = find_or_load(m, c.in, a);
     from[1] = find_or_load(m, right_dtype(&c), b);
     c.operands[0] = in_tcm(ready(m, from[0]));
@@ -645,6 +670,8 @@ static void add_value(struct maker *m)
     if (m->n_tensors == 0)
         return;
     x = m->tensors[below(m->rng, m->n_tensors)];
+    if (x.dtype == JUDGE_I4)
+        return;
     c.operands[0] = in_tcm(ready(m, x.from));
     c.in = x.dtype;
     c.elements = x.elements;
@@ -663,7 +690,7 @@ static void add_update(struct maker *m)
         return;
     at = below(m->rng, m->n_tensors);
     x = m->tensors[at];
-    if (x.dtype == JUDGE_I8 || x.dtype == JUDGE_I32)
+    if (x.dtype < JUDGE_F16)
         return;
     c.m = 1 + below(m->rng, (uint32_t)x.elements); /* how many */
     y = find_or_load(m, x.dtype, c.m);
@@ -693,7 +720,8 @@ static struct judge_command of_acc(const struct open_acc *a, enum judge_command_
 static void add_acc_dot(struct maker *m, struct open_acc *a, uint32_t k)
 {
     struct judge_command c = of_acc(a, JUDGE_ACC_DOT);
-    uint64_t left = (uint64_t)a->m * k, right = (uint64_t)k * a->n;
+    uint64_t left = counted(c.in, (uint64_t)a->m * k);
+    uint64_t right = counted(right_dtype(&c), (uint64_t)k * a->n);
     size_t from[2];
 
     c.k = k;
@@ -706,12 +734,21 @@ static void add_acc_dot(struct maker *m, struct open_acc *a, uint32_t k)
     add(m, &c);
 }
 
+/* Its K; rows of i4 are even. */
+static uint32_t any_depth(struct maker *m, const struct open_acc *a)
+{
+    uint32_t k = any_dim(m, "cube.pe.pe_scheduler.tile.1");
+
+    return a->in == JUDGE_I4 ? k + k % 2 : k;
+}
+
 static void open_acc(struct maker *m)
 {
     struct judge_command c = {.kind = JUDGE_ACC_DOT};
     struct open_acc *a;
 
     any_product(m, &c);
+    may_pack(m, &c);
     m->accs = judge_grow(m->accs, m->n_accs + 1, sizeof *m->accs);
     a = &m->accs[m->n_accs++];
     *a = (struct open_acc){.number = m->made_accs++,
@@ -731,6 +768,8 @@ static void add_acc_scale(struct maker *m, const struct open_acc *a)
     uint64_t rows = part == JUDGE_ROW ? 1 : a->m, columns = part == JUDGE_COLUMN ? 1 : a->n;
 
     c.in = chance(m->rng, 50) ? wider(a->in, right_dtype(&c)) : a->dtype;
+    if (c.in == JUDGE_I4)
+        c.in = a->dtype;
     c.elements = (uint64_t)a->m * a->n;
     c.n_operands = 1;
     if (part == JUDGE_NO_PART) {
@@ -771,7 +810,7 @@ static void add_acc(struct maker *m)
     else if (a && what == 2)
         add_acc_store(m, a);
     else if (a)
-        add_acc_dot(m, a, any_dim(m, "cube.pe.pe_scheduler.tile.1"));
+        add_acc_dot(m, a, any_depth(m, a));
 }
 
 static void add_composite_gemm(struct maker *m)

@@ -117,12 +117,10 @@ void judge_print_net(FILE *out, struct dice *rng, uint32_t n)
         fprintf(out, "  io_cubes: [c%" PRIu32 "%s]\n", below(rng, n), "");
 }
 
-void judge_print_paths(FILE *out, struct dice *rng, bool may)
+void judge_print_paths(FILE *out, struct dice *rng)
 {
-    uint32_t paths = chance(rng, 50) ? 2 + below(rng, 5) : 0;
-
-    if (paths && may)
-        fprintf(out, "  paths: %" PRIu32 "\n", paths);
+    if (chance(rng, 50))
+        fprintf(out, "  paths: %" PRIu32 "\n", 2 + below(rng, 5));
 }
 
 /* The rest of `fabric`: links between SIPs. How many switches may be missing. */

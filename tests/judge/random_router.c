@@ -290,15 +290,18 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
         fprintf(out, "sips: %" PRIu32 "\nfabric: {", sips);
         print_overhead(out, &more);
         if (chance(&more, 50))
-            fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: 1}", sips);
-        fputs("}\n", out);
+            fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: 1}}\n", sips);
+        else if (chance(&more, 60))
+            judge_print_rails(out, &more, sips, p.w);
+        else
+            fputs("}\n", out);
     }
     fputs("sip:\n  d2d: {", out);
     print_length(out, rng, "distance_mm");
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n", out);
     judge_print_net(out, rng, p.w);
-    judge_print_paths(out, rng, sips == 1);
+    judge_print_paths(out, rng);
     print_cube(out, rng, &p);
     judge_print_kinds(out, rng, p.w);
 }

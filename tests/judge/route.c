@@ -461,6 +461,12 @@ static int64_t latency_fs(const struct judge_topo *t, const struct judge_end *ds
     return llround(judge_cube_number(t, dst->sip, dst->cube, key) * 1e6);
 }
 
+bool judge_goes_one_way(const struct judge_topo *t, const struct judge_end *src,
+                        const struct judge_end *dst)
+{
+    return src->sip != dst->sip && judge_has_rails(t) ? t->rails_one_way : t->plane[0].one_way;
+}
+
 bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op op,
                     const struct judge_end *src, const struct judge_end *dst, struct judge_route *r)
 {
@@ -474,9 +480,8 @@ bool judge_route_on(const struct judge_topo *t, uint32_t course, enum judge_op o
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
-    w.backwards =
-        (op == JUDGE_READ || op == JUDGE_D2H) &&
-        (src->sip != dst->sip && judge_has_rails(t) ? t->rails_one_way : t->plane[plane].one_way);
+    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) &&
+                  (t->net ? judge_goes_one_way(t, src, dst) : t->plane[plane].one_way);
     if (host) {
         if (src->kind != JUDGE_HOST || dst->kind != JUDGE_SLICE || src->sip != dst->sip)
             return false;
@@ -514,6 +519,8 @@ bool judge_request_on(const struct judge_topo *t, uint32_t course, enum judge_op
                       const struct judge_end *src, const struct judge_end *dst,
                       struct judge_route *r)
 {
+    if (t->is_router && t->net && op == JUDGE_READ && judge_goes_one_way(t, src, dst))
+        course = 0; /* of several ways the first */
     if (t->is_router)
         op = op == JUDGE_D2H || op == JUDGE_H2D ? JUDGE_H2D : JUDGE_WRITE;
     return judge_route_on(t, course, op, src, dst, r);

@@ -689,7 +689,8 @@ static bool prepare_part(struct sim *s, struct txn *x)
         return false;
     }
     find_nodes(s, x, &back);
-    find_flows(s, x, &to, &back, s->t->plane[s->t->net ? 0 : course].one_way);
+    find_flows(s, x, &to, &back,
+               s->t->net ? judge_goes_one_way(s->t, src, memory) : s->t->plane[course].one_way);
     find_alone(s, x);
     judge_route_clear(&to);
     judge_route_clear(&back);

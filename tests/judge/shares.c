@@ -255,9 +255,11 @@ static bool is_mesh_router(const struct judge_topo *t, size_t node)
 
 const struct judge_port *judge_port_at(const struct judge_topo *t, size_t node)
 {
-    unsigned sip, cube, port;
+    unsigned sip = t->sips, cube, port;
+    const char *name = t->nodes[node].name;
 
-    if (!t->net || sscanf(t->nodes[node].name, "sip%u.cube%u.port%u", &sip, &cube, &port) != 3)
+    if (!t->net || (sscanf(name, "sip%u.cube%u.port%u", &sip, &cube, &port) != 3 &&
+                    sscanf(name, "fabric.switch%u.port%u", &cube, &port) != 2))
         return NULL;
     return judge_port(t, sip, cube, port);
 }

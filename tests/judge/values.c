@@ -196,6 +196,7 @@ static const char *const defaults[][4] = {
     {"cube.pe.pe_gemm.rate.i32", "1"},
     {"cube.pe.pe_gemm.rate.i16", "1"},
     {"cube.pe.pe_gemm.rate.i8", "1"},
+    {"cube.pe.pe_gemm.rate.i4", "1"},
     {"cube.pe.pe_math.overhead_ns", "0.0"},
     {"cube.pe.pe_math.clock_ghz", "1.0"},
     {"cube.pe.pe_math.lanes", "64"},

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-enum { N_DTYPES = KB_F8E5M2 + 1 };
+enum { N_DTYPES = KB_F8E5M2 + 1 }; /* of arithmetic: not i4 */
 
 static inline uint64_t ops_random(uint64_t *seed)
 {

@@ -43,7 +43,7 @@ static inline int64_t now_fs(tl_ctx *tl)
 
 static inline kb_dtype dtype_of(enum judge_dtype d)
 {
-    static const kb_dtype dtypes[] = {KB_I8, KB_I32, KB_F16, KB_F32, KB_F64};
+    static const kb_dtype dtypes[] = {KB_I4, KB_I8, KB_I32, KB_F16, KB_F32, KB_F64};
 
     return dtypes[d];
 }
@@ -263,10 +263,21 @@ static inline void list_targets(const struct scenario *s, const struct judge_com
         addresses[i] = address(s, &c->targets[i], c->offsets[i]);
 }
 
+/* Bytes from one element to the next; of i4, whose bytes have two, from one byte to the next. */
+static inline int64_t cell_step(const struct judge_command *c)
+{
+    return c->in == JUDGE_I4 ? 1 : (int64_t)kb_dtype_bytes(dtype_of(c->in));
+}
+
+static inline int64_t moved_elements(const struct judge_command *c)
+{
+    return (int64_t)c->nbytes / cell_step(c) * (c->in == JUDGE_I4 ? 2 : 1);
+}
+
 /* In rows, if it has some. */
 static inline kb_shape moved_shape(const struct judge_command *c)
 {
-    int64_t n = (int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in)));
+    int64_t n = moved_elements(c);
 
     return c->rows ? KB_SHAPE(c->rows, n / c->rows) : KB_SHAPE(n);
 }
@@ -274,7 +285,7 @@ static inline kb_shape moved_shape(const struct judge_command *c)
 static inline tl_tensor *do_load(tl_ctx *tl, const struct scenario *s,
                                  const struct judge_command *c)
 {
-    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    const int64_t strides[] = {(int64_t)c->stride, cell_step(c)};
     uint64_t addresses[JUDGE_MOST_TARGETS];
     tl_run runs[MOST_ROWS];
 
@@ -293,7 +304,7 @@ static inline tl_tensor *do_load(tl_ctx *tl, const struct scenario *s,
 static inline tl_tensor *do_store(tl_ctx *tl, const struct scenario *s,
                                   const struct judge_command *c, tl_tensor *x)
 {
-    const int64_t strides[] = {(int64_t)c->stride, (int64_t)kb_dtype_bytes(dtype_of(c->in))};
+    const int64_t strides[] = {(int64_t)c->stride, cell_step(c)};
     uint64_t addresses[JUDGE_MOST_TARGETS];
     tl_run runs[MOST_ROWS];
 
@@ -337,7 +348,7 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         tl_send(tl, number_of(s, &c->at), (int)c->tag, made[c->from]);
         return NULL;
     case JUDGE_RECV:
-        flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
+        flat = KB_SHAPE(moved_elements(c));
         return tl_recv_at(TL_HERE, tl, number_of(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
                           c->async);
     case JUDGE_BARRIER:

@@ -157,7 +157,8 @@ enum exit_code pattern_read(struct pattern *p, const struct cli *cli)
     if (!o->pattern || !o->rate)
         return say(cli->program, EXIT_USAGE,
                    "load needs --pattern and --rate, see '%s load --help'", cli->program);
-    p->traffic = (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed};
+    p->traffic =
+        (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed, .warm = o->warm};
     code = read_rates(p, cli);
     if (!code)
         code = read_op(p, cli);

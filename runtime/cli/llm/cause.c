@@ -249,26 +249,71 @@ static void resolve_waits(int64_t fs[N_WORDS + 1], int64_t served[N_WORDS + 1])
     fs[largest(served)] += fs[OWN];
 }
 
-enum exit_code causes_of(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, const char *cause[GRAPH_OPS_MAX])
-{
-    int64_t ended_fs[GRAPH_OPS_MAX] = {0};
-    struct heard heard = {.from = {.chip = c, .ways = memory_new(WAYS, sizeof *heard.from.ways)}};
-    const struct path_watch watch = {add_step, &heard, add_command, ended_fs};
-    struct graph one = *g;
+/* What is heard of a run, and when its operations have ended. */
+struct run_heard {
+    struct heard heard;
+    int64_t ended_fs[GRAPH_OPS_MAX];
+    struct path_watch watch;
+};
 
-    one.layers = 1;
-    enum exit_code code = run_watched(cli, c, &one, s, &watch);
-    for (size_t i = 0; i < g->n && !code; i++) {
+static struct run_heard *run_heard_new(const struct chip *c)
+{
+    struct run_heard *run = memory_new(1, sizeof *run);
+
+    run->heard.from =
+        (struct caller){.chip = c, .ways = memory_new(WAYS, sizeof(struct way_between))};
+    run->watch = (struct path_watch){add_step, &run->heard, add_command, run->ended_fs};
+    return run;
+}
+
+static void run_heard_free(struct run_heard *run)
+{
+    free(run->heard.path.part);
+    free(run->heard.served.part);
+    free(run->heard.from.ways);
+    free(run);
+}
+
+/* Those of all operations that this run has done; `known` are those that it has not. */
+static void take_causes(struct run_heard *run, const struct graph *g, const struct llm_known *known,
+                        const char *cause[GRAPH_OPS_MAX])
+{
+    for (size_t i = 0; i < g->n; i++) {
         int64_t fs[N_WORDS + 1], served[N_WORDS + 1];
 
-        take_until(&heard.path, ended_fs[i], fs);
-        take_until(&heard.served, ended_fs[i], served);
+        take_until(&run->heard.path, run->ended_fs[i], fs);
+        take_until(&run->heard.served, run->ended_fs[i], served);
         resolve_waits(fs, served);
-        cause[i] = fs[largest(fs)] > 0 ? words[largest(fs)] : NULL;
+        if (known->ranks == 0 || llm_between_ranks(&g->op[i]))
+            cause[i] = fs[largest(fs)] > 0 ? words[largest(fs)] : NULL;
     }
-    free(heard.path.part);
-    free(heard.served.part);
-    free(heard.from.ways);
+}
+
+enum exit_code causes_alone(const struct cli *cli, const struct chip *c, const struct graph *g,
+                            const struct shape *s, struct llm_known *known,
+                            const char *cause[GRAPH_OPS_MAX])
+{
+    struct run_heard *run = run_heard_new(c);
+    enum exit_code code = run_alone(cli, c, g, s, &run->watch, known);
+
+    if (!code && known->ranks > 0)
+        take_causes(run, g, &(struct llm_known){0}, cause); /* of all */
+    run_heard_free(run);
+    return code;
+}
+
+enum exit_code causes_of(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, const struct llm_known *known,
+                         const char *cause[GRAPH_OPS_MAX])
+{
+    static const struct llm_known nothing;
+    struct run_heard *run = run_heard_new(c);
+    /* Without a barrier behind it, a leap would be of the first command of a collective. */
+    const struct llm_known *leaps = c->unit_pes > 1 ? known : &nothing;
+    enum exit_code code = run_watched(cli, c, g, s, leaps, &run->watch);
+
+    if (!code)
+        take_causes(run, g, known, cause);
+    run_heard_free(run);
     return code;
 }

@@ -59,6 +59,11 @@ static void take_key(void *arg, const kb_key *key)
 
     if (strncmp(key->path, "energy.", 7) == 0 && key->value > 0)
         c->energy.is_known = true;
+    if (strcmp(key->path, "addressing.granule") == 0)
+        c->round = (uint64_t)key->value;
+    if (strcmp(key->path, "cubes") == 0)
+        c->has_like_cubes = strcmp(key->text, "{}") == 0;
+
     if (at)
         *at = key->value;
     else if (strcmp(key->path, "cube.pe.pe_gemm.mac") == 0)
@@ -186,15 +191,68 @@ static void take_ways(struct chip *c)
         c->other = (struct way){ns, 1 / byte_ns};
 }
 
-/* By what is in its keys: banks, caches, blocks and granules ask where bytes lie, a component may,
- * and routers and hashes take turns by the number of a transaction. */
-static bool forgets_places(const kb_info *info)
+static bool says(const kb_info *info, const char *text)
 {
-    static const char *const asks[] = {"links: router", "model: banks", "cache:",        "l2:",
-                                       "impl:",         "granule:",     "access_bytes:", "hash"};
+    return strstr(info->config, text);
+}
+
+/* Between two cubes others pass their NoC from port to port, where cubes are units: a way of its
+ * own, unless the NoC is a mesh. Between SIPs only a switch is sure to lead past the others. */
+static bool has_lone_units(const struct chip *c)
+{
+    if (c->round > 0) /* its memories are those of all */
+        return false;
+    if (c->info.sips > 1)
+        return c->units <= 2 || !says(&c->info, "shape:") || says(&c->info, "shape: switch");
+    return !says(&c->info, "model: mesh");
+}
+
+/* Cubes of a net are of a kind each, for their ports. */
+static bool is_like(const struct chip *c, uint32_t sip, uint32_t cube, const kb_cube *first)
+{
+    kb_cube found = {0};
+
+    if (kb_cube_get(c->topo, sip, cube, &found) != KB_OK)
+        return first->n_pes == 0;
+    return (c->has_like_cubes || found.kind == first->kind) && found.n_pes == first->n_pes &&
+           found.n_slices == first->n_slices && found.crossbars == first->crossbars &&
+           memcmp(found.pes, first->pes, sizeof found.pes) == 0;
+}
+
+/* Cubes with PEs, or SIPs, all of whose links are whole. */
+static bool has_like_units(const struct chip *c)
+{
+    kb_cube first = {0};
+
+    if (c->info.sips > 1 && says(&c->info, "broken:"))
+        return false;
+    for (uint32_t i = 0; i < c->info.sips * c->info.cubes_per_sip; i++) {
+        uint32_t sip = i / c->info.cubes_per_sip, cube = i % c->info.cubes_per_sip;
+        kb_cube found = {0};
+        bool is_there = kb_cube_get(c->topo, sip, cube, &found) == KB_OK;
+
+        if (c->info.sips > 1) {
+            first = (kb_cube){0};
+            kb_cube_get(c->topo, 0, cube, &first);
+        } else if (first.n_pes == 0 || !is_there || found.n_pes == 0) {
+            first = first.n_pes == 0 ? found : first;
+            continue;
+        }
+        if (!is_like(c, sip, cube, &first))
+            return false;
+    }
+    return true;
+}
+
+/* By what is in its keys: banks, caches and blocks ask where bytes lie, a component may, and
+ * routers, hashes and paths take turns by the number of a transaction. */
+static bool repeats_places(const kb_info *info)
+{
+    static const char *const asks[] = {"links: router", "model: banks",  "cache:", "l2:",
+                                       "impl:",         "access_bytes:", "hash",   "paths:"};
 
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-        if (strstr(info->config, asks[i]))
+        if (says(info, asks[i]))
             return false;
     return true;
 }
@@ -210,11 +268,15 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
 
     if (status)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
-    out->forgets = forgets_places(&cli->info);
+    out->repeats = repeats_places(&cli->info);
+    out->forgets = out->repeats && out->round == 0;
+    out->round *= kb_slice_count(cli->topo);
+    out->has_like_units = has_like_units(out);
     out->tcm_bytes = (int64_t)kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_TCM});
     enum exit_code code = make_ranks(cli, out);
     if (!code && out->unit_pes > 0)
         take_ways(out);
+    out->has_lone_units = has_lone_units(out);
     return code;
 }
 

@@ -31,8 +31,13 @@ struct chip {
         other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
     bool has_plain_pes;    /* alike, and no component */
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
+    uint64_t round;        /* bytes behind which addresses come to the same slice; 0: the next is */
+    bool repeats;          /* layers a round apart take the same */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
-    uint32_t units;        /* SIPs, cubes with PEs, or 1: the whole machine */
+    bool has_lone_units; /* what passes between others shares nothing with what a unit does alone */
+    bool has_like_cubes; /* all have the same keys */
+    bool has_like_units; /* all have the same parts */
+    uint32_t units;      /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;
     uint32_t grid_p;     /* rows of the grid that was asked for; 0: by the number of tokens */
     const char *unit;    /* "sip", "cube", "machine" */

@@ -219,6 +219,14 @@ static int64_t most_rows(const struct graph *g)
     return most;
 }
 
+/* Where addresses are interleaved, layers a round apart lie alike in the same slices. */
+static uint64_t of_layer(const struct graph *g, const struct llm_op *op, uint64_t bytes)
+{
+    uint64_t round = op->is_layer && g->round > 0 ? g->round : 1;
+
+    return (bytes + round - 1) / round * round;
+}
+
 void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
 {
     struct places places = {{0}, {0}};
@@ -251,9 +259,10 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         op->expert_bytes = op->weight_bytes = aligned(weight_part(op, p, q));
         if (op->experts > 0)
             op->weight_bytes *= (uint64_t)(op->experts / op->ep);
+        op->weight_bytes = of_layer(g, op, op->weight_bytes);
         at += op->weight_bytes * (uint64_t)(op->is_layer ? g->layers : 1);
         if (op->kind == LLM_ATTENTION) {
-            g->kv_bytes = aligned(llm_kv_bytes(op, &step));
+            g->kv_bytes = of_layer(g, op, aligned(llm_kv_bytes(op, &step)));
             kv_layers += (uint64_t)(op->is_layer ? g->layers : 1);
         }
     }

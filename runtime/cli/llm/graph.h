@@ -54,6 +54,7 @@ struct graph {
     int64_t layers;
     struct llm_limit limit;                  /* of one product */
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
+    uint64_t round; /* a layer is so many bytes behind the one before, or times that; 0: any */
 };
 
 /* Makes the operations; places are set by graph_place(). */

@@ -6,15 +6,18 @@
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
  * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where none has, or where a machine asks for places (chip.forgets), all layers
- * are simulated.
+ * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart,
+ * so that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
+ * layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
  * and 28 * 0.35 ms more.
  *
- * Where layers are not alike, it is because ranks meet in collectives at times that shift. What a
- * rank does between them alone is leapt over from the third layer on: benches/llm/leap.c.
+ * What a rank does between two collectives takes the same in each layer, and in each rank if they
+ * are alike. So one layer of one rank is simulated, without collectives, and then the iteration
+ * with leaps over what is known: benches/llm/leap.c. Layers with leaps need not be alike, as ranks
+ * meet in collectives at times that shift.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
  * operations hand on. No value is computed. The time of an operation is from the barrier before it
@@ -179,12 +182,14 @@ static bool layers_are_alike(const struct graph *g)
 
 static bool may_repeat(const struct cli *cli, const struct chip *c, const struct graph *g)
 {
-    return c->forgets && !cli->opts.no_repeat && layers_are_alike(g);
+    return c->repeats && !cli->opts.no_repeat && layers_are_alike(g);
 }
 
 /* How a simulation is run, and what it says of itself. */
 struct manner {
-    bool leaps, was_wrong;
+    const struct llm_known *known;  /* NULL: nothing */
+    struct llm_known *learns;       /* of ranks that are alone; NULL: they are not */
+    bool was_wrong;                 /* what was known */
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
     const struct run_count *count;  /* NULL: none */
@@ -235,7 +240,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .limit = g->limit,
                               .gave_up = &gave_up,
                               .done = &done,
-                              .may_leap = how->leaps,
+                              .known = how->known,
+                              .alone = how->learns != NULL,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {.engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
@@ -268,36 +274,80 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         c->told->done += run_operations(g);
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
-    free(w.step.end_fs);
-    free(w.step.came_fs);
+    if (how->learns) {
+        *how->learns = (struct llm_known){w.step.tp, w.step.came_fs, w.step.end_fs};
+    } else {
+        free(w.step.end_fs);
+        free(w.step.came_fs);
+    }
     free(w.step.agrees);
     free(w.pes);
     return code;
 }
 
-enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
-                        const struct shape *s, int64_t *each_fs, struct iteration *out)
+/* Ranks do different things where each has experts of its own. */
+static bool ranks_do_the_same(const struct graph *g)
 {
-    struct manner how = {.leaps = may_repeat(cli, c, g), .each_fs = each_fs};
+    for (size_t i = 0; i < g->n; i++)
+        if (g->op[i].ep > 1)
+            return false;
+    return true;
+}
+
+enum exit_code run_alone(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, const struct path_watch *watch,
+                         struct llm_known *out)
+{
+    struct graph layer = *g;
+    struct shape ranks = *s;
+    struct iteration it;
+
+    *out = (struct llm_known){0};
+    if (!may_repeat(cli, c, g) || (s->tp > 1 && !c->has_lone_units))
+        return EXIT_OK;
+    layer.layers = 1;
+    if (c->has_like_units && ranks_do_the_same(g))
+        ranks.tp = 1;
+    return simulate(cli, c, &layer, &ranks, &(struct manner){.learns = out, .watch = watch}, &it);
+}
+
+void run_forget(struct llm_known *known)
+{
+    free(known->came_fs);
+    free(known->end_fs);
+    *known = (struct llm_known){0};
+}
+
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, struct llm_known *known, int64_t *each_fs,
+                        struct iteration *out)
+{
+    struct manner how = {.known = known && known->ranks > 0 ? known : NULL, .each_fs = each_fs};
     enum exit_code code = simulate(cli, c, g, s, &how, out);
 
-    return how.was_wrong && !code
-               ? simulate(cli, c, g, s, &(struct manner){.each_fs = each_fs}, out)
-               : code;
+    if (code || !how.was_wrong)
+        return code;
+    run_forget(known);
+    return simulate(cli, c, g, s, &(struct manner){.each_fs = each_fs}, out);
 }
 
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, struct iteration *out)
+                         const struct shape *s, struct llm_known *known, struct iteration *out)
 {
-    return run_each(cli, c, g, s, NULL, out);
+    return run_each(cli, c, g, s, known, NULL, out);
 }
 
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
-                           const struct shape *s, const struct path_watch *watch)
+                           const struct shape *s, const struct llm_known *known,
+                           const struct path_watch *watch)
 {
+    struct graph layer = *g;
     struct iteration it;
 
-    return simulate(cli, c, g, s, &(struct manner){.watch = watch}, &it);
+    layer.layers = 1;
+    return simulate(cli, c, &layer, s,
+                    &(struct manner){.known = known->ranks > 0 ? known : NULL, .watch = watch},
+                    &it);
 }
 
 enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,

@@ -24,18 +24,6 @@ size_t run_operations(const struct graph *g);
 /* The grid of a rank's PEs for so many tokens. */
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 
-/*
- * Runs all operations on `tp` ranks, layer by layer. `g` has its places, tiles are set.
- *
- * returns  EXIT_OK, or after a message EXIT_USAGE (memory), EXIT_KERNEL, ...
- */
-enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, struct iteration *out);
-
-/* The same; each_fs[run_operations(g)], or NULL: becomes what each operation of each layer took. */
-enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
-                        const struct shape *s, int64_t *each_fs, struct iteration *out);
-
 /* What hears of the critical path, and where the ends of operations are written to. */
 struct path_watch {
     void (*each)(void *arg, const kb_breakdown_step *step);
@@ -44,9 +32,35 @@ struct path_watch {
     int64_t *ended_fs;                                    /* [operation of the graph] */
 };
 
-/* The same of a graph of one layer, which takes longer; `each` is called when it has ended. */
+/*
+ * What ranks do between collectives, of one layer, if it takes the same in each layer and whatever
+ * other ranks do; else `out` has 0 ranks. Give back with run_forget().
+ *
+ * returns  as run_graph()
+ */
+enum exit_code run_alone(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, const struct path_watch *watch,
+                         struct llm_known *out);
+void run_forget(struct llm_known *known);
+
+/*
+ * Runs all operations on `tp` ranks, layer by layer. `g` has its places, tiles are set. NULL or 0
+ * ranks: nothing is known; what turns out to be wrong is forgotten.
+ *
+ * returns  EXIT_OK, or after a message EXIT_USAGE (memory), EXIT_KERNEL, ...
+ */
+enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, struct llm_known *known, struct iteration *out);
+
+/* The same; each_fs[run_operations(g)], or NULL: becomes what each operation of each layer took. */
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, struct llm_known *known, int64_t *each_fs,
+                        struct iteration *out);
+
+/* The same of one layer, which takes longer; `each` is called when it has ended. */
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
-                           const struct shape *s, const struct path_watch *watch);
+                           const struct shape *s, const struct llm_known *known,
+                           const struct path_watch *watch);
 
 /* What hears of transactions, and is told of stations and of the launch when it has ended. */
 struct run_count {

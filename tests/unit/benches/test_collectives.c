@@ -25,8 +25,8 @@ static const struct {
     {&bench_all_reduce,
      {"ring", "one_way", "line", "axes", "halving", "axes_halving", "tree", "auto"}},
     {&bench_broadcast, {"ring", "one_way", "line", "tree", "auto"}},
-    {&bench_all_gather, {"ring", "one_way", "line", "auto"}},
-    {&bench_reduce_scatter, {"ring", "one_way", "line", "auto"}},
+    {&bench_all_gather, {"ring", "one_way", "line", "axes", "hierarchical", "auto"}},
+    {&bench_reduce_scatter, {"ring", "one_way", "line", "axes", "hierarchical", "auto"}},
     {&bench_all_to_all, {""}},
 };
 static const char *const overs[] = {"pes", "cubes", "sips"};
@@ -155,6 +155,20 @@ static void rings_of_joined_ends_do(void **state)
     "{pe_dma: {read_channels: 8, write_channels: 8}, pe_tcm: {size_mb: 64, read_gbs: 4000.0, "     \
     "write_gbs: 4000.0}, pe_math: {lanes: 4096}, pe_ipcq: {slots: 8, slot_bytes: 262144}}}\n"
 
+/* An all_gather and a reduce_scatter, each half of an all_reduce: `count` elements of a rank. */
+static void assert_gathering_is_near(const kb_topology *topo, double least_ns, double most_ns,
+                                     int64_t count)
+{
+    static const kb_bench *const benches[] = {&bench_all_gather, &bench_reduce_scatter};
+
+    for (int i = 0; i < 2; i++) {
+        double ns = (double)time_fs(topo, benches[i], "axes", "pes", count) / 1e6;
+
+        if (ns < least_ns || ns > most_ns)
+            fail_msg("%s takes %f ns, where links take %f", benches[i]->name, ns, least_ns);
+    }
+}
+
 /*
  * An all_reduce of V bytes, of n chips in a torus of A axes: each chip gives and takes V (n - 1) /
  * n twice, over 2 A links of 10 GB/s. One axis after the other takes about A
@@ -184,6 +198,8 @@ static void axes_carry_parts_at_once(void **state)
 
         if (ns < least_ns || ns > cases[i].most * least_ns)
             fail_msg("%s%f ns, where links take %f", cases[i].yaml, ns, least_ns);
+        assert_gathering_is_near(topo, least_ns / 2, 1.1 * cases[i].most * least_ns / 2,
+                                 count / (int64_t)n);
         for (size_t k = 0; k < LENGTH(types); k++) {
             words[1] = types[k];
             assert_right(topo, &bench_all_reduce, words, LENGTH(words), 0);

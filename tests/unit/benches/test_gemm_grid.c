@@ -225,7 +225,7 @@ static void assert_refused(const kb_topology *topo, const char *text, const char
 static void what_does_not_fit_is_refused_with_what_does(void **state)
 {
     const kb_topology *topo = any_topology(SMALL("256")), *none = any_topology(SMALL("1"));
-    const kb_topology *large = any_topology(SMALL("4096"));
+    const kb_topology *large = any_topology(SMALL("4096")), *no_acc = any_topology(SMALL("0"));
 
     (void)state;
     assert_refused(topo, "M=256 N=256 K=2048 GRID=2 BM=128 BN=128 BK=512",
@@ -239,13 +239,19 @@ static void what_does_not_fit_is_refused_with_what_does(void **state)
     right(none, "M=256 N=256 K=64");
     assert_refused(none, "M=256 N=512 K=64 GRID=1 BM=64 BN=512",
                    "gemm_grid: a block of 64 x 512 needs 131072 bytes of accumulators, and "
-                   "a PE has 1024 (cube.pe.pe_gemm.acc_kb): no BM fits, smaller ones of BN may");
+                   "a PE has 1024 (cube.pe.pe_gemm.acc_kb): no BM fits, smaller ones of BN do");
     assert_refused(large, "M=2048 N=2048 K=64 GRID=2 BM=1024 BN=512",
                    "gemm_grid: blocks of 1024 x 512 in steps of 1 need 2121728 bytes of a TCM, "
-                   "which has 1048576: no BK fits, smaller ones of BM and BN may");
+                   "which has 1048576: no BK fits, smaller ones of BM and BN do");
+    right(large, "M=2048 N=2048 K=64 GRID=2 BM=128 BN=128");
+    right(none, "M=256 N=512 K=64 GRID=1 BM=2 BN=128");
+    assert_refused(no_acc, "M=256 N=256 K=64 GRID=2 BM=8 BN=8",
+                   "gemm_grid: a block of 8 x 8 needs 256 bytes of accumulators, and a PE has 0 "
+                   "(cube.pe.pe_gemm.acc_kb): not even a block of 1 x 1 fits");
     assert_refused(topo, "GRID=5", "gemm_grid: GRID=5 has more rows than there are PEs: 4");
     any_topology_free(topo);
     any_topology_free(none);
+    any_topology_free(no_acc);
     any_topology_free(large);
 }
 

@@ -58,6 +58,7 @@ static struct iteration time_routed(const struct cli *cli, const struct model *m
     const struct llm_routing *routing = NULL;
     const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
     struct searched known = {0};
+    struct llm_known times;
     struct iteration it = {.fs = 0};
     struct chip chip;
     uint32_t p, q;
@@ -70,7 +71,9 @@ static struct iteration time_routed(const struct cli *cli, const struct model *m
         assert_int_equal(routes_of(cli, routes, &x, &routing), EXIT_OK);
     graph_route(g, routing);
     assert_int_equal(search_tiles(cli, &chip, g, s, 1, &known, found), EXIT_OK);
-    assert_int_equal(run_graph(cli, &chip, g, s, &it), EXIT_OK);
+    assert_int_equal(run_alone(cli, &chip, g, s, NULL, &times), EXIT_OK);
+    assert_int_equal(run_graph(cli, &chip, g, s, &times, &it), EXIT_OK);
+    run_forget(&times);
     for (size_t i = 0; i < g->n; i++)
         assert_true(found[i].bound_fs <= it.op[i].fs);
     searched_free(&known);
@@ -388,25 +391,40 @@ static void collectives_between_ranks_pay(void **state)
     any_topology_free(paid);
 }
 
-/* The cause of operation `id` of a decode step on `topo`. */
-static const char *cause_of(const kb_topology *topo, const char *id)
+/* Of a decode step, of all operations; are they those of one rank, or of all? */
+static void causes_on(const kb_topology *topo, bool of_all, struct graph *g,
+                      const char *cause[GRAPH_OPS_MAX])
 {
-    const struct cli cli = cli_of(topo, KB_FUSED);
+    struct cli cli = cli_of(topo, KB_FUSED);
     const struct model m = small_model(MODEL_LLAMA);
     const struct shape s = decode_of(8, 4, 100);
-    const char *cause[GRAPH_OPS_MAX] = {NULL}, *of_id = "none";
+    struct llm_known known;
     struct chip chip;
+
+    cli.opts.no_repeat = of_all;
+    time_by(&cli, &m, &s, g);
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    assert_int_equal(causes_alone(&cli, &chip, g, &s, &known, cause), EXIT_OK);
+    assert_int_equal(known.ranks, of_all ? 0 : 1);
+    assert_int_equal(causes_of(&cli, &chip, g, &s, &known, cause), EXIT_OK);
+    run_forget(&known);
+    chip_free(&chip);
+}
+
+/* The cause of operation `id`, of one rank or of all. */
+static const char *cause_of(const kb_topology *topo, const char *id)
+{
+    const char *cause[GRAPH_OPS_MAX] = {NULL}, *of_all[GRAPH_OPS_MAX] = {NULL}, *of_id = "none";
     struct graph g;
 
-    time_by(&cli, &m, &s, &g);
-    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
-    assert_int_equal(causes_of(&cli, &chip, &g, &s, cause), EXIT_OK);
+    causes_on(topo, false, &g, cause);
+    causes_on(topo, true, &g, of_all);
     for (size_t i = 0; i < g.n; i++) {
         assert_non_null(cause[i]);
+        assert_string_equal(cause[i], of_all[i]);
         if (strcmp(g.op[i].id, id) == 0)
             of_id = cause[i];
     }
-    chip_free(&chip);
     return of_id;
 }
 
@@ -425,6 +443,7 @@ static void the_cause_is_what_binds(void **state)
         {SLOW("cube: {pe: {pe_gemm: {clock_ghz: 0.001}}}"), "gate_up", "compute"},
         {SLOW("cube: {pe: {pe_math: {clock_ghz: 0.001}}}"), "act", "compute"},
         {SLOW("cube: {pe: {pe_cpu: {overhead_ns: 10000}}}"), "gate_up", "issue"},
+        {SLOW("cube: {pes: 1, hbm: {bw_gbs: 1}}"), "down", "hbm"},
     };
 
     (void)state;
@@ -478,7 +497,7 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
                               .tile = {any(r, 8, 90), any(r, 8, 200), any(r, 8, 200)}};
     grid_of(&chip, s.batch, &p, &q);
     graph_place(&g, &s, p, q);
-    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &it), EXIT_OK);
     double bound = search_bound_ns(&chip, &g.op[0], p, q);
     assert_true(bound * 1e6 <= (double)it.fs);
     chip_free(&chip);
@@ -512,7 +531,7 @@ static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
     graph_place(&g, &s, p, q);
     assert_int_equal(routes_of(&cli, &routes, &x, &routing), EXIT_OK);
     graph_route(&g, routing);
-    assert_int_equal(run_graph(&cli, &chip, &g, &s, &it), EXIT_OK);
+    assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &it), EXIT_OK);
     double bound = search_bound_ns(&chip, &g.op[0], p, q);
     assert_true(bound > 0 && bound * 1e6 <= (double)it.fs);
     routes_free(&routes);

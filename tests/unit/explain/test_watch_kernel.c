@@ -757,7 +757,7 @@ static void assert_shares(const struct watched *w, const kb_command *c)
 /* Of a product's operands: a float before an integer, then that of more bytes. */
 static enum judge_dtype wider_of(const struct judge_command *c)
 {
-    static const unsigned bytes[] = {1, 4, 2, 4, 8};
+    static const unsigned bytes[] = {0, 1, 4, 2, 4, 8};
     bool floats = c->in >= JUDGE_F16;
 
     if (!c->mixed)
@@ -769,7 +769,7 @@ static enum judge_dtype wider_of(const struct judge_command *c)
 
 static void assert_name(const struct watched *w, const struct judge_command *c, const kb_command *x)
 {
-    static const char *const dtypes[] = {"i8", "i32", "f16", "f32", "f64"};
+    static const char *const dtypes[] = {"i4", "i8", "i32", "f16", "f32", "f64"};
     char want[32];
 
     switch (c->kind) {

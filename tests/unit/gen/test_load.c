@@ -246,6 +246,7 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_gemm.rate.i32", "1.0"},
     {"cube.pe.pe_gemm.rate.i16", "1.0"},
     {"cube.pe.pe_gemm.rate.i8", "1.0"},
+    {"cube.pe.pe_gemm.rate.i4", "1.0"},
     {"cube.pe.pe_gemm.impl", "builtin"},
     {"cube.pe.pe_math.overhead_ns", "0.0"},
     {"cube.pe.pe_math.clock_ghz", "1.0"},

@@ -244,8 +244,14 @@ static void mistakes_are_named(void **state)
                    "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there "
                    "are KB_COLL_RING");
     assert_refused(
-        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_AXES}},
+        (struct plan){
+            .pes = pes, .n = 2, .what = 's', .args = {.count = 8, .algorithm = KB_COLL_AXES}},
         "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT");
+    assert_refused(
+        (struct plan){
+            .pes = pes, .n = 2, .what = 'g', .args = {.count = 8, .algorithm = KB_COLL_HALVING}},
+        "KB_COLL_HALVING is for kb_all_reduce; here there are KB_COLL_RING, KB_COLL_ONE_WAY, "
+        "KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_AXES, KB_COLL_HIERARCHICAL");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'r', .args = {.count = 9, .algorithm = KB_COLL_AXES}},
@@ -313,9 +319,24 @@ static void one_way_planes_have_rings_of_one_way(void **state)
     any_topology_free(plane);
 }
 
+static uint64_t math_elements(struct plan p)
+{
+    kb_sim *sim = new_sim(p.on, (kb_options){0});
+    kb_error why = {""};
+    kb_launch_result r;
+
+    p.args.dtype = KB_F32;
+    p.args.op = TL_ADD;
+    assert_int_equal(run_plan(&p, sim, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    kb_sim_free(sim);
+    return r.math_elements;
+}
+
 /*
  * Memories of 1 us, and one channel: a vector comes and goes as a whole, not in eight parts, each
- * of which would take 1 us. A message takes 4 ns and its bytes.
+ * of which would take 1 us. A message takes 4 ns and its bytes. Blocks begin with nothing that
+ * counts: what a PE adds is 7 of 8 parts, and the word of the barrier is an element.
  */
 static void vectors_of_far_memories_come_in_few_blocks(void **state)
 {
@@ -335,6 +356,11 @@ static void vectors_of_far_memories_come_in_few_blocks(void **state)
             if (count > 8)
                 assert_in_range(time_of(far, p), MS / 1000, (*what == 'r' ? 6 : 4) * MS / 1000);
         }
+    p.args.count = 2000;
+    p.what = 'g';
+    assert_int_equal(math_elements(p), 8);
+    p.what = 'r';
+    assert_int_equal(math_elements(p), 8 + 7 * 2000);
     any_topology_free(far);
 }
 
@@ -508,35 +534,40 @@ static void waits_are_counted(void **state)
     any_topology_free(line);
 }
 
-/* Two messages at once, of 4 KiB each at 128 GB/s, and one channel: the second waits 32 ns and the
- * way of the first. */
-static void sends_two(tl_ctx *tl, const kb_args *args)
+/* Messages at once to so many PEs, of 4 KiB each at 128 GB/s, and one channel: the second waits 32
+ * ns and the way of the first, the third twice that, the first half of it beside the second. */
+static void sends_some(tl_ctx *tl, const kb_args *args)
 {
-    (void)args;
+    const uint32_t *n = args->user;
+
     if (tl_pe(tl) == 0) {
         tl_tensor *x = numbers(tl, 0, 1024);
 
-        tl_send(tl, 1, 0, x);
-        tl_send(tl, 2, 0, x);
+        for (uint32_t to = 1; to <= *n; to++)
+            tl_send(tl, to, 0, x);
     } else
         tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1024));
 }
 
 static void channels_are_waited_for(void **state)
 {
-    static const uint32_t pes[] = {0, 1, 2};
-    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
-    kb_error why = {""};
-    kb_launch_result r;
+    static const uint32_t pes[] = {0, 1, 2, 3};
 
     (void)state;
-    launch_talk(sim, sends_two, NULL, pes, 3);
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
-    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
-    assert_in_range(r.channel_wait_fs, 25000000, 33000000);
-    assert_int_equal(r.slot_wait_fs, 0);
-    assert_int_equal(r.software_fs, 0);
-    kb_sim_free(sim);
+    for (uint32_t n = 2; n <= 3; n++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+        kb_error why = {""};
+        kb_launch_result r;
+
+        launch_talk(sim, sends_some, &n, pes, n + 1);
+        assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+        assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+        assert_in_range(r.channel_wait_fs, 25000000 + (n - 2) * 32000000,
+                        33000000 + (n - 2) * 33000000);
+        assert_int_equal(r.slot_wait_fs, 0);
+        assert_int_equal(r.software_fs, 0);
+        kb_sim_free(sim);
+    }
 }
 
 /* Names; an estimate of each algorithm that the call has; each PE once in the order of rings. */
@@ -591,6 +622,28 @@ static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double 
             tl_fail(tl, "that is not the sum");
 }
 
+/* Parts of 13 elements: rank r gives 1000 r + e; of sums rank r gets the elements of its part. */
+static void parts_of(tl_ctx *tl, kb_group g, int64_t rank, kb_coll_algorithm algorithm)
+{
+    enum { PART = 13 };
+    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
+    int64_t n = g.n, all = PART * n;
+
+    tl_store(tl, at, tl_arange(tl, KB_F32, PART, 1000.0 * (double)rank, 1));
+    kb_all_gather(tl, g, .in = at, .out = out, .count = all, .dtype = KB_F32,
+                  .algorithm = algorithm, .chunk = 64);
+    for (int64_t i = 0; i < all; i += 5)
+        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(all)), i) !=
+            (double)(1000 * (i / PART) + i % PART))
+            tl_fail(tl, "that is of another rank");
+    kb_reduce_scatter(tl, g, .in = out, .out = at, .count = all, .dtype = KB_F32, .op = TL_ADD,
+                      .algorithm = algorithm, .chunk = 256);
+    for (int64_t i = 0; i < PART; i++)
+        if (tl_value(tl, tl_load(tl, at, KB_F32, KB_SHAPE(PART)), i) !=
+            (double)(n * (1000 * rank + i)))
+            tl_fail(tl, "that is not the sum");
+}
+
 /* tray: 2 SIPs of 2 x 2 cubes of 2 PEs: pe, x, y, sip are the bits of a number. */
 static void rows_of_pes(tl_ctx *tl, const kb_args *args)
 {
@@ -607,9 +660,34 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
     sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AXES);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_HIERARCHICAL);
+    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AUTO);
+    parts_of(tl, kb_group_sip(tl), pe % 8, KB_COLL_AXES);
+    parts_of(tl, kb_group_cubes(tl), pe / 2, KB_COLL_AXES);
     for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
         sums_to(tl, kb_group_axis(tl, axis), KB_COLL_AUTO,
                 2 * (pe + 1) + ((pe >> axis & 1) ? -1.0 : 1.0) * (1 << axis));
+}
+
+static void uneven_along_axes(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t at = in_own_slice(tl);
+
+    (void)args;
+    kb_all_gather(tl, kb_group_all(tl), .in = at, .out = at + (1 << 20), .count = 17,
+                  .dtype = KB_F32, .algorithm = KB_COLL_AXES);
+}
+
+static void rows_are_for_even_parts(const kb_topology *topo)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_error why = {""};
+
+    assert_int_equal(launch(sim, uneven_along_axes, NULL, 0, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_non_null(strstr(why.text, "that algorithm is for even parts; KB_COLL_RING"));
+    kb_sim_free(sim);
 }
 
 static void groups_are_rows_of_the_machine(void **state)
@@ -625,6 +703,7 @@ static void groups_are_rows_of_the_machine(void **state)
     if (kb_sim_run(sim, 0, &why) != KB_OK)
         fail_msg("%s", why.text);
     kb_sim_free(sim);
+    rows_are_for_even_parts(tray);
     any_topology_free(tray);
 }
 

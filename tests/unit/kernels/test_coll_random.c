@@ -202,6 +202,24 @@ static void collectives_end_on_random_machines(void **state)
 
 enum { ALL_MOST = 64, LONG = 12007, LONG_ROOM = 65536 };
 
+/* `in` has 1 + r in each element of rank r; parts of as many elements as there is room for. */
+static void gather_and_sum(tl_ctx *tl, kb_group g, uint64_t in, uint64_t out)
+{
+    int64_t n = g.n, part = LONG / n;
+
+    kb_all_gather(tl, g, .in = in, .out = out, .count = part * n, .dtype = KB_I32,
+                  .algorithm = KB_COLL_AXES);
+    for (int64_t e = 0; e < part * n; e += 1 + part / 2 + n / 3)
+        if (tl_value(tl, tl_load(tl, out, KB_I32, KB_SHAPE(part * n)), e) != 1 + e / part)
+            tl_fail(tl, "that is not what the rank gave");
+    kb_reduce_scatter(tl, g, .in = out, .out = in, .count = part * n, .dtype = KB_I32, .op = TL_ADD,
+                      .algorithm = KB_COLL_AXES);
+    for (int64_t e = 0; e < part; e += 1 + part / 3)
+        if (tl_value(tl, tl_load(tl, in, KB_I32, KB_SHAPE(part)), e) !=
+            n * (1 + (int64_t)tl_pe(tl)))
+            tl_fail(tl, "that is not the sum of the part");
+}
+
 /* All PEs, where cubes are alike: rank r has 1 + r in each element, to each it gives 1 + r twice.
  */
 static void along_axes(tl_ctx *tl, const kb_args *args)
@@ -228,6 +246,7 @@ static void along_axes(tl_ctx *tl, const kb_args *args)
     for (int64_t e = 0; e < 2 * n; e += 1 + n / 4)
         if (tl_value(tl, tl_load(tl, out, KB_I32, KB_SHAPE(2 * n)), e) != 1 + e / 2)
             tl_fail(tl, "that is of another rank");
+    gather_and_sum(tl, g, in, out);
 }
 
 /* Of so many machines some have cubes that are alike, few PEs and memory. */

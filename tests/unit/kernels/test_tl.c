@@ -299,7 +299,7 @@ WRONG(a_shape_of_64_bits_and_more, "tl_ref", "the shape has more elements than a
 WRONG(full_of_too_much, "tl_full", "the shape has more elements than any memory",
       tl_full(tl, KB_U8, KB_SHAPE(1 << 20, 1 << 19, 1 << 25), 1))
 WRONG(no_dtype, "tl_load", "0 is not a dtype", tl_load(tl, 0, KB_DEFAULT, KB_SHAPE(1)))
-WRONG(no_such_dtype, "tl_full", "16 is not a dtype", tl_full(tl, (kb_dtype)16, KB_SHAPE(1), 0))
+WRONG(no_such_dtype, "tl_full", "17 is not a dtype", tl_full(tl, (kb_dtype)17, KB_SHAPE(1), 0))
 WRONG(cast_to_no_such_dtype, "tl_cast", "99 is not a dtype", tl_cast(tl, load(tl), (kb_dtype)99))
 WRONG(reshape_to_more_elements, "tl_reshape", "[3, 6] does not hold the elements of [4, 4]",
       tl_reshape(tl, load(tl), KB_SHAPE(3, 6)))

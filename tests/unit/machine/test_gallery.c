@@ -134,6 +134,8 @@ static void farthest_of_the_others(void **state)
     check(&(struct way){"topologies/galaxy.yaml", "c0.pe0", "c18.slice0", 3602509000});
     check(&(struct way){"topologies/t3k.yaml", "c0.pe0", "c7.slice0", 3508680000});
     check(&(struct way){"topologies/v5p.yaml", "c0.pe0", "c42.slice0", 6448236111});
+    check(&(struct way){"topologies/tpu_v5e.yaml", "c0.pe0", "c136.slice0", 16486195000});
+    check(&(struct way){"topologies/blackhole_ring8.yaml", "c0.pe0", "c4.slice0", 2559175000});
 }
 
 /* Whichever of `n` switches it goes by; and all are taken. */

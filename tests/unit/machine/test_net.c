@@ -385,6 +385,32 @@ static void ways_share_no_link(void **state)
           {KB_WRITE, "c0.pe1", "c3.slice2", 38222500});
 }
 
+/* Behind routers, one way: data come from c3 by c1 or by c2, and a request goes by the only link to
+ * it: 4.165 ns, 32 of drain, 6.185 back. */
+static void requests_take_the_first_way(void **state)
+{
+    (void)state;
+    CHECK(HEAD "contention: {links: router, vcs: [3, 3]}\ncube: {pes: 1}\n"
+               "sip:\n  cubes: 4\n  paths: 2\n"
+               "  net: [{list: [c3>c1, c1>c0, c3>c2, c2>c0, c0>c3]}]\n",
+          {KB_READ, "c0.pe0", "c3.slice0", 42350000}, {KB_READ, "c0.pe0", "c3.slice0", 84700000},
+          {KB_READ, "c0.pe0", "c3.slice0", 127050000}, {KB_WRITE, "c0.pe0", "c3.slice0", 52165000});
+}
+
+#define RAILS                                                                                      \
+    HEAD "contention: {links: router, vcs: [1, 1], buffer_bytes: 0}\nsips: 3\n"                    \
+         "links: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}\ncube: {pes: 1}\n"                         \
+         "fabric: {shape: net, switches: 2, net: [{each: ['s*.c0', 'sw*'], link: nvl}]}\n"         \
+         "sip: {cubes: 2, paths: 2, net: [{list: [c0-c1]}]}\n"
+
+/* Two rails of 5 ns, a switch of 5, eight ports, and 64 ns of drain; data of a read come back. */
+static void rails_behind_routers(void **state)
+{
+    (void)state;
+    CHECK(RAILS, {KB_WRITE, "c1.pe0", "s1.c1.slice0", 89205000});
+    CHECK(RAILS, {KB_READ, "s2.c1.pe0", "s1.c0.slice0", 110370000});
+}
+
 /* -- present machines ----------------------------------------------------------------------- */
 
 enum { MACHINES = 60, ROWS = 40 };
@@ -538,6 +564,11 @@ static void routes_have_no_circle(void **state)
     assert_routes(HEAD ROUTERS(3) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n", ROUTES_HOPS,
                   3);
     assert_null(any_topology(HEAD ROUTERS(2) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"));
+    /* over two SIPs the links in both count: c1 > c2 > c0, then c0 > c1 > c2 */
+    assert_routes(HEAD "sips: 2\n" ROUTERS(4) NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n",
+                  ROUTES_HOPS, 4);
+    assert_null(
+        any_topology(HEAD "sips: 2\n" ROUTERS(3) NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n"));
     assert_routes(
         HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
                         "sip:\n  cubes: 24\n  paths: 4\n"
@@ -562,6 +593,8 @@ int main(void)
         cmocka_unit_test(ports_are_servers),
         cmocka_unit_test(ways_by_hash),
         cmocka_unit_test(ways_share_no_link),
+        cmocka_unit_test(requests_take_the_first_way),
+        cmocka_unit_test(rails_behind_routers),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),

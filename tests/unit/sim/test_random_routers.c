@@ -174,6 +174,8 @@ static void machines_on_which_they_once_differed(void **state)
     assert_true(check_machine(judge_random_detours, 186));
     /* rings of two, ties spread: of two links no route takes one, which is at a shore */
     assert_true(check_machine(judge_random_detours, 149));
+    /* ports of switches of rails, and of IO chiplets, at one instant */
+    assert_true(check_machine(judge_random_router_nets, 26));
 }
 
 int main(void)

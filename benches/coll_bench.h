@@ -34,7 +34,7 @@
     }
 
 #define REDUCE_ALGORITHMS                                                                          \
-    "auto ring one_way line direct axes halving hierarchical axes_halving tree"
+    "auto ring one_way line direct axes halving hierarchical axes_halving tree double_tree"
 #define ROOT_ALGORITHMS "auto ring one_way line tree"
 
 static inline kb_coll_algorithm coll_of(const kb_bench_run *run)

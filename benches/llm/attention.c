@@ -110,19 +110,66 @@ static int64_t pages_at_once(const struct llm_pe *me, const struct llm_op *op, i
     return tokens / me->s->page;
 }
 
+/* Keys, or values, of a head of z; keys end with the columns that are those of all heads. */
+static tl_tensor *load_made(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                            int64_t token, int64_t n, bool values)
+{
+    int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
+    int64_t wide = op->z.cols / op->kv_heads, own = wide - op->v_dim, from = op->keys.cols;
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)(2 * n * (me->s->q + 1)) * sizeof *runs);
+    uint32_t count = 0;
+
+    for (int64_t i = request * op->kv + token; i < request * op->kv + token + n; i++) {
+        count += runs_of(me, &op->z, i, 1, head * wide + (values ? own : 0),
+                         values ? op->v_dim : own, runs + count);
+        if (!values)
+            count +=
+                runs_of(me, &op->keys, i, 1, from - (op->dim - own), op->dim - own, runs + count);
+    }
+    return tl_load_list(me->tl, runs, count, op->x.dtype,
+                        KB_SHAPE(n, values ? op->v_dim : op->dim));
+}
+
+static tl_tensor *load_kv(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                          int64_t page, int64_t tokens, bool values)
+{
+    return op->has_made ? load_made(me, op, b, page * me->s->page, tokens, values)
+                        : load_pages(me, op, b, page, tokens / me->s->page, values);
+}
+
+/* No row sees what comes behind it. One operation has the time of it, where no value is asked for;
+ * heads whose keys were made have the values, too. */
+static tl_tensor *masked(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
+                         tl_tensor *x, int64_t token, int64_t tokens)
+{
+    tl_ctx *tl = me->tl;
+
+    if (!op->has_made)
+        return tl_add(tl, x, tl_scalar(tl, 0));
+    tl_tensor *of = tl_arange(tl, KB_F32, tokens, (double)token, 1);
+    tl_tensor *last = tl_arange(tl, KB_F32, b->rows, (double)(op->kv - op->q + b->row), 1);
+    tl_tensor *sees = tl_le(tl, tl_reshape(tl, of, KB_SHAPE(1, tokens)),
+                            tl_reshape(tl, last, KB_SHAPE(b->rows, 1)));
+    return tl_where(tl, sees, x, tl_scalar(tl, -INFINITY));
+}
+
 static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const struct block *b,
                          tl_tensor *q, int64_t page, int64_t n, struct partial *sum)
 {
     tl_ctx *tl = me->tl;
     uint64_t mark = tl_mark(tl);
-    tl_tensor *k = load_pages(me, op, b, page, n, false);
+    int64_t tokens = n * me->s->page;
+
+    if (op->has_made) /* the last page need not be full */
+        tokens = least(tokens, op->kv - page * me->s->page);
+    tl_tensor *k = load_kv(me, op, b, page, tokens, false);
     tl_tensor *v =
-        op->latent ? tl_slice(tl, k, 1, 0, op->v_dim) : load_pages(me, op, b, page, n, true);
+        op->latent ? tl_slice(tl, k, 1, 0, op->v_dim) : load_kv(me, op, b, page, tokens, true);
     tl_tensor *most, *less;
     tl_tensor *x = tl_dot(tl, q, k, .transpose_b = true);
 
-    if ((page + n) * me->s->page > op->kv - op->q + b->row && op->q > 1) /* the mask */
-        x = tl_add(tl, x, tl_scalar(tl, 0));
+    if ((page + n) * me->s->page > op->kv - op->q + b->row && op->q > 1)
+        x = masked(me, op, b, x, page * me->s->page, tokens);
     most = tl_max(tl, x, 1, true);
     if (sum->max) {
         most = tl_maximum(tl, most, sum->max);
@@ -134,7 +181,7 @@ static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const
     sum->max = tl_keep(tl, most);
     x = tl_exp(tl, tl_sub(tl, x, most));
     tl_dot_acc(tl, sum->out, x, v);
-    tl_dot_acc(tl, sum->sums, x, tl_full(tl, op->x.dtype, KB_SHAPE(n * me->s->page, SUMS), 1));
+    tl_dot_acc(tl, sum->sums, x, tl_full(tl, op->x.dtype, KB_SHAPE(tokens, SUMS), 1));
     tl_release(tl, mark);
 }
 

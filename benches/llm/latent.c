@@ -11,6 +11,10 @@
  * has `depth` columns, then those that are turned; of the latent's product unit by unit so many of
  * the latent, then so many that are turned, and a PE keeps all of the first kind before the others.
  *
+ * Of prompts that would be many more products than keys and values of each head are. So these are
+ * made, of the latents of all tokens, which are read back from their pages; the turned columns of
+ * keys stay as they are, for all heads.
+ *
  * Example: a latent of 512 and 64 turned columns are 64 units of 8 and 1. With 8 PEs each has 64
  * columns of latents, then 8 that are turned, and stores them in two pieces of each token's row.
  */
@@ -86,6 +90,34 @@ void llm_latent(const struct llm_pe *me, const struct llm_op *op)
         n = least(least(me->s->page - token % me->s->page, op->q - row % op->q), x.rows - i);
         keep(me, op, row, y.col, load_own(me, &op->y, i, n, 0, y.cols));
         keep(me, op, row, at, turned(me, op, i, n, x.cols - cols, cols));
+        tl_release(me->tl, mark);
+    }
+}
+
+/* y has what is kept of all tokens, request by request. */
+void llm_kept(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part y = own_part(me, &op->y);
+    int64_t rows = block_rows(me, y.cols, 3), n;
+    uint64_t size = kb_dtype_bytes(me->s->kv_dtype);
+
+    for (int64_t i = 0; i < y.rows && y.cols > 0; i += n) {
+        uint64_t mark = tl_mark(me->tl);
+
+        n = least(rows, y.rows - i);
+        tl_run *runs = tl_alloc_host(me->tl, (size_t)n * sizeof *runs);
+        for (int64_t k = 0; k < n; k++) {
+            int64_t row = y.row + i + k, token = row % op->kv;
+
+            runs[k] = (tl_run){llm_page(me, op, row / op->kv, token / me->s->page) +
+                                   (uint64_t)(token % me->s->page * op->dim + y.col) * size,
+                               (uint64_t)y.cols * size};
+        }
+        tl_tensor *x =
+            tl_load_list(me->tl, runs, (uint32_t)n, me->s->kv_dtype, KB_SHAPE(n, y.cols));
+        if (me->s->kv_dtype != op->y.dtype)
+            x = tl_cast(me->tl, x, op->y.dtype);
+        store_own(me, &op->y, i, n, 0, y.cols, x);
         tl_release(me->tl, mark);
     }
 }

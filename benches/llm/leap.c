@@ -39,7 +39,7 @@ static size_t row_known(const struct llm_pe *me, size_t op)
     return (op * ranks + (ranks > 1 ? me->rank : 0)) * me->s->pes + me->index;
 }
 
-static int64_t now_fs(const struct llm_pe *me)
+int64_t llm_now_fs(const struct llm_pe *me)
 {
     return llround(tl_time(me->tl) * 1e6);
 }
@@ -54,17 +54,17 @@ void llm_end(const struct llm_pe *me, size_t done)
 {
     tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
 
-    me->s->came_fs[row(me, done)] = now_fs(me);
+    me->s->came_fs[row(me, done)] = llm_now_fs(me);
     if (me->s->pes > 1)
         tl_barrier(me->tl, rank);
     tl_wait_all(me->tl);
-    me->s->end_fs[row(me, done)] = now_fs(me);
+    me->s->end_fs[row(me, done)] = llm_now_fs(me);
     has_done(me, done);
 }
 
 void llm_leave_out(const struct llm_pe *me, size_t done)
 {
-    me->s->came_fs[row(me, done)] = me->s->end_fs[row(me, done)] = now_fs(me);
+    me->s->came_fs[row(me, done)] = me->s->end_fs[row(me, done)] = llm_now_fs(me);
     has_done(me, done);
 }
 
@@ -93,7 +93,7 @@ size_t llm_leap(const struct llm_pe *me, size_t op, size_t done)
         s->end_fs[row(me, done + i)] = s->known->end_fs[row_known(me, op + i)] + later;
     }
     int64_t end_fs = s->end_fs[last];
-    tl_idle(me->tl, s->came_fs[last] - now_fs(me));
+    tl_idle(me->tl, s->came_fs[last] - llm_now_fs(me));
     llm_end(me, done + n - 1);
     if (s->end_fs[last] != end_fs)
         *s->is_wrong = true;

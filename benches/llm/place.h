@@ -115,6 +115,9 @@ static inline void store_own(const struct llm_pe *me, const struct llm_matrix *y
                      value, strides);
 }
 
+/* The time of the PE. */
+int64_t llm_now_fs(const struct llm_pe *me);
+
 /* The barrier behind the operation that is the `done`-th, and when the PE came and went. */
 void llm_end(const struct llm_pe *me, size_t done);
 
@@ -146,6 +149,7 @@ void llm_combine(const struct llm_pe *me, const struct llm_op *op);
 
 void llm_q_rope(const struct llm_pe *me, const struct llm_op *op);
 void llm_latent(const struct llm_pe *me, const struct llm_op *op);
+void llm_kept(const struct llm_pe *me, const struct llm_op *op);
 
 /* q of all heads, a head a row, of `rows` tokens: what was absorbed, then what was turned. */
 tl_tensor *llm_load_q(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t rows);

@@ -230,6 +230,53 @@ static void all_gather(const struct llm_pe *me, const struct llm_op *op)
     reduce_in_place(me, same_index(me), v, TL_MAXIMUM);
 }
 
+/* -- between stages --------------------------------------------------------------------------- */
+
+/* The PEs of the own index in the same rank of a stage and of the next. */
+static kb_group two_stages(const struct llm_pe *me, uint32_t rank)
+{
+    const uint32_t *from = me->s->pe_of + (size_t)rank * me->s->pes + me->index;
+    uint32_t *pes = tl_alloc_host(me->tl, 2 * sizeof *pes);
+
+    pes[0] = from[0];
+    pes[1] = from[(size_t)me->s->tp * me->s->pes];
+    return kb_group_list(me->tl, pes, 2);
+}
+
+/* The sum that the next norm would make, to the next stage. */
+static void send_sum(const struct llm_pe *me, const struct llm_op *op)
+{
+    struct llm_part part = own_part(me, &op->y);
+
+    by_rows(me, op, 3, add_rows);
+    llm_in_order(me, true);
+    if (part.rows * part.cols > 0)
+        kb_send(me->tl, two_stages(me, me->rank), 1, .in = room_of(me, me->index, op->y.at),
+                .count = part.rows * part.cols, .dtype = op->y.dtype);
+    llm_in_order(me, false);
+}
+
+const struct llm_op *llm_sending(const struct llm_step *s)
+{
+    for (size_t i = 0; i < s->n_ops; i++)
+        if (s->op[i].kind == LLM_SEND)
+            return &s->op[i];
+    return NULL;
+}
+
+/* All that a PE of the next stage does here. */
+static void receive_sum(const struct llm_pe *me)
+{
+    const struct llm_op *op = llm_sending(me->s);
+    struct llm_part part = own_part(me, &op->y);
+    uint32_t rank = me->rank - me->s->tp;
+
+    if (part.rows * part.cols > 0)
+        kb_recv(me->tl, two_stages(me, rank), 0, .out = room_of(me, me->index, op->y.at),
+                .count = part.rows * part.cols, .dtype = op->y.dtype);
+    me->s->got_fs[(size_t)rank * me->s->pes + me->index] = llm_now_fs(me);
+}
+
 /* -- the whole -------------------------------------------------------------------------------- */
 
 static void collective(const struct llm_pe *me, const struct llm_op *op)
@@ -292,6 +339,12 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
         break;
     case LLM_LATENT:
         llm_latent(me, op);
+        break;
+    case LLM_KEPT:
+        llm_kept(me, op);
+        break;
+    case LLM_SEND:
+        send_sum(me, op);
         break;
     }
 }
@@ -389,6 +442,10 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
     struct llm_pe me = pe_here(tl, s);
     size_t first, done = 0, n;
 
+    if (me.rank >= s->tp) {
+        receive_sum(&me);
+        return;
+    }
     tl_async(tl, true);
     for (size_t i = 0; i < s->n_ops;) {
         for (; i < s->n_ops && !s->op[i].is_layer; i += n, done += n)

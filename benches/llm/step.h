@@ -25,6 +25,8 @@ enum llm_kind {
     LLM_COMBINE,  /* the sum of a token's experts, by its shares */
     LLM_Q_ROPE,   /* turns the last columns of each head of q */
     LLM_LATENT,   /* turns those of the key, and stores it with the latent */
+    LLM_KEPT,     /* latents and keys of all tokens, from their pages */
+    LLM_SEND,     /* x + z to the ranks of the next stage */
 };
 
 /*
@@ -47,6 +49,7 @@ struct llm_op {
     char id[16];
     enum llm_kind kind;
     struct llm_matrix x, y, z; /* read; written; added or gathered in */
+    struct llm_matrix keys;    /* attention with keys that were made: the columns of all heads */
     bool has_z, is_layer;
     uint64_t weight, weight_bytes; /* byte of the room of layer 0, and bytes of a layer, in a PE */
     kb_dtype weight_dtype;
@@ -55,9 +58,10 @@ struct llm_op {
     int64_t depth;                /* columns of a head of x that a product reads */
     int64_t v_dim, turned;        /* of a value, 0: dim; columns that are turned */
     bool latent;                  /* values are the first v_dim columns of keys */
-    int64_t kv_layer;             /* layers with keys and values before those of its block */
-    int64_t batch, q, kv;         /* requests, new tokens of each, tokens with the new ones */
-    int64_t bytes;                /* of a collective: the array of a rank */
+    bool has_made;        /* z has keys and values of each head: columns of these, of those */
+    int64_t kv_layer;     /* layers with keys and values before those of its block */
+    int64_t batch, q, kv; /* requests, new tokens of each, tokens with the new ones */
+    int64_t bytes;        /* of a collective: the array of a rank */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -66,6 +70,13 @@ struct llm_op {
     const struct llm_routing *routing;
     int64_t from_rank, from_layer; /* what rank 0 and layer 0 do is what these do */
 };
+
+/* Do ranks wait for each other in it? */
+static inline bool llm_between_ranks(const struct llm_op *op)
+{
+    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
+           op->kind == LLM_COLLECT || op->kind == LLM_SEND;
+}
 
 /* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */
 struct llm_limit {
@@ -89,7 +100,8 @@ struct llm_step {
     int64_t layers;        /* how often the operations of a layer are done */
     uint32_t tp, pes;      /* ranks, and PEs of each */
     uint32_t p, q;         /* p * q == pes */
-    const uint32_t *pe_of; /* tp * pes numbers: PE `index` of rank `r` is pe_of[r * pes + index] */
+    const uint32_t *pe_of; /* tp * pes numbers, twice as many with LLM_SEND: PE `index` of rank `r`
+                              is pe_of[r * pes + index] */
     const kb_tensor *room; /* the bytes of each PE */
     uint64_t kv_at, kv_bytes; /* keys and values of layer 0, and bytes of a layer, in a PE */
     uint64_t scratch;         /* for partial sums of rows */
@@ -99,6 +111,7 @@ struct llm_step {
     int64_t tcm_bytes;
     int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
     int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
+    int64_t *got_fs;  /* written: [rank, index]: when the next stage had what LLM_SEND sends it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
     struct llm_limit limit;
@@ -110,13 +123,6 @@ struct llm_step {
     size_t *done;         /* written: how many operations the first PE has done */
     bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
 };
-
-/* Do ranks wait for each other in it? */
-static inline bool llm_between_ranks(const struct llm_op *op)
-{
-    return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
-           op->kind == LLM_COLLECT;
-}
 
 /* Of the operations: those before the layers, and those of a layer. */
 struct llm_layout {
@@ -130,13 +136,17 @@ int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
 
 int64_t llm_v_dim(const struct llm_op *attention);
 
-/* Bytes of keys and values of a layer in a PE. */
-uint64_t llm_kv_bytes(const struct llm_op *attention, const struct llm_step *s);
+/* Bytes of what is kept in a layer in a PE, by the operation that keeps it or reads it. */
+uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s);
 
 /* The largest part of a matrix in a PE, in bytes. */
 uint64_t llm_part_bytes(const struct llm_matrix *m, uint32_t p, uint32_t q);
 
-/* The kernel; its `user` is a struct llm_step. All PEs of all ranks run it. */
+/* The operation that sends to the next stage; NULL: there is none. */
+const struct llm_op *llm_sending(const struct llm_step *s);
+
+/* The kernel; its `user` is a struct llm_step. All PEs of all ranks run it, and those that what is
+ * sent goes to. */
 void llm_kernel(tl_ctx *tl, const kb_args *args);
 
 #endif

@@ -485,7 +485,7 @@ class Machine(Commands):
     keys    keys to change, by their paths
 
     >>> m = kernbench.Machine("mine.yaml", **{"cube.hbm.bw_gbs": 512})
-    >>> m = kernbench.Machine({"kernbench": 2, "name": "mine", "sip": {"mesh": {"w": 2, "h": 1}}})
+    >>> m = kernbench.Machine({"kernbench": 3, "name": "mine", "sip": {"cube_mesh": {"w": 2, "h": 1}}})
 
     Mistakes raise kernbench.BadInput (the YAML or the dict) or kernbench.BadArgument (keys), with
     file, line and column, or the key. A machine never changes, and any number of threads may use

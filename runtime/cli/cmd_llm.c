@@ -7,7 +7,6 @@
  * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
-#include "cli/llm/cause.h"
 #include "cli/llm/chakra.h"
 #include "cli/llm/chakra_run.h"
 #include "cli/llm/facts.h"
@@ -36,30 +35,47 @@ static void make_graph(const struct llm *l, const struct shape *s, struct graph 
     g->round = l->chip.round;
 }
 
-/* Bytes that a unit's slices must have for so many requests of `kv` tokens. */
-static uint64_t unit_bytes(const struct llm *l, const struct shape *s, struct graph *g)
+static void place(const struct llm *l, const struct shape *s, struct graph *g)
 {
     uint32_t p, q;
 
-    make_graph(l, s, g);
     grid_of(&l->chip, s->batch * s->q, &p, &q);
     graph_place(g, s, p, q);
-    return g->room * l->chip.unit_pes;
+}
+
+/* Bytes that a unit's slices must have, of the stage that needs most. */
+static uint64_t graph_bytes(const struct llm *l, const struct shape *s, const struct graph *whole)
+{
+    struct stage stage;
+    uint64_t most = 0;
+
+    for (int64_t i = 0; i < count_of(s->pp); i++) {
+        stage_of(whole, count_of(s->pp), i, &stage);
+        place(l, s, &stage.graph);
+        most = stage.graph.room > most ? stage.graph.room : most;
+    }
+    return most * l->chip.unit_pes;
+}
+
+/* The same for so many requests of `kv` tokens. */
+static uint64_t unit_bytes(const struct llm *l, const struct shape *s)
+{
+    struct graph g;
+
+    make_graph(l, s, &g);
+    return graph_bytes(l, s, &g);
 }
 
 /* How often a graph's layer may be repeated; 0: not even once. */
 static int64_t layers_that_fit(const struct llm *l, const struct shape *s)
 {
-    struct graph g;
-    int64_t low = 0, high = l->given->graph.layers;
-    uint32_t p, q;
+    struct graph g = l->given->graph;
+    int64_t low = 0, high = g.layers;
 
-    grid_of(&l->chip, s->batch * s->q, &p, &q);
     while (high - low > 1) {
         make_graph(l, s, &g);
         g.layers = (low + high) / 2;
-        graph_place(&g, s, p, q);
-        if (g.room * l->chip.unit_pes <= l->chip.unit_bytes)
+        if (graph_bytes(l, s, &g) <= l->chip.unit_bytes)
             low = g.layers;
         else
             high = g.layers;
@@ -86,13 +102,12 @@ static enum exit_code refuse_whole(const struct llm *l, const struct shape *s, u
 /* By how much, and what would fit. */
 static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t bytes)
 {
-    struct graph g;
     struct shape less = *s;
     int64_t low = 0, high = l->given ? 1 : s->batch;
 
     while (high - low > 1) {
         less.batch = (low + high) / 2;
-        if (unit_bytes(l, &less, &g) <= l->chip.unit_bytes)
+        if (unit_bytes(l, &less) <= l->chip.unit_bytes)
             low = less.batch;
         else
             high = less.batch;
@@ -102,8 +117,8 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
         return refuse_whole(l, s, bytes);
     return cmd_say(l->cli, EXIT_USAGE,
                    "%s with batch %lld needs %.3f GB of %.3f a rank; largest batch %lld",
-                   l->rows.model, (long long)s->batch, (double)bytes / 1e9,
-                   (double)l->chip.unit_bytes / 1e9, (long long)low);
+                   l->rows.model, (long long)(s->batch * count_of(s->micro)), (double)bytes / 1e9,
+                   (double)l->chip.unit_bytes / 1e9, (long long)(low * count_of(s->micro)));
 }
 
 /* `s` with tokens of a piece. */
@@ -118,8 +133,7 @@ static struct shape shape_of(const struct shape *s, const struct piece *p)
 
 static enum exit_code check_size(struct llm *l, const struct shape *s)
 {
-    struct graph g;
-    uint64_t bytes = unit_bytes(l, s, &g);
+    uint64_t bytes = unit_bytes(l, s);
 
     return bytes > l->chip.unit_bytes ? refuse_size(l, s, bytes) : EXIT_OK;
 }
@@ -138,30 +152,27 @@ static enum exit_code check_grid(const struct llm *l, const struct shape *s)
                    l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
 }
 
-/* Which experts the tokens go to, if there are any. */
-static enum exit_code route(struct llm *l, const struct shape *s, struct graph *g)
+/* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
+static enum exit_code route(struct llm *l, const struct shape *s, int64_t layers,
+                            const struct llm_routing **routing)
 {
-    const struct llm_routing *routing = NULL;
     const struct model *m = &l->model;
 
+    *routing = NULL;
     if (l->given && l->given->rows)
-        routing = routes_of_rows(&l->routes,
-                                 &(struct route_extents){.tokens = l->given->tokens,
-                                                         .experts = l->given->experts,
-                                                         .chosen = l->given->chosen},
-                                 l->given->rows);
-    if (routing)
-        graph_route(g, routing);
+        *routing = routes_of_rows(&l->routes,
+                                  &(struct route_extents){.tokens = l->given->tokens,
+                                                          .experts = l->given->experts,
+                                                          .chosen = l->given->chosen},
+                                  l->given->rows);
     if (l->given || m->experts == 0)
         return EXIT_OK;
-    enum exit_code code = routes_of(l->cli, &l->routes,
-                                    &(struct route_extents){.tokens = s->batch * s->q,
-                                                            .experts = m->experts,
-                                                            .chosen = m->chosen,
-                                                            .layers = g->layers},
-                                    &routing);
-    graph_route(g, routing);
-    return code;
+    return routes_of(l->cli, &l->routes,
+                     &(struct route_extents){.tokens = s->batch * s->q,
+                                             .experts = m->experts,
+                                             .chosen = m->chosen,
+                                             .layers = layers},
+                     routing);
 }
 
 /* Of its search, where each try is one, of the run, and of the layers that ranks do alone and that
@@ -178,57 +189,35 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
-/* Runs it, and writes it as a trace if that is asked for. */
-static enum exit_code run_and_write(const struct llm *l, const struct graph *g,
-                                    const struct shape *s, struct llm_known *known,
-                                    struct iteration *it)
-{
-    const char *pattern = l->cli->opts.chakra;
-    int64_t *each_fs = memory_new(run_operations(g), sizeof *each_fs);
-    enum exit_code code = run_each(l->cli, &l->chip, g, s, known, each_fs, it);
-
-    if (!code && pattern)
-        code = chakra_write(l->cli, pattern, g, s, each_fs);
-    free(each_fs);
-    return code;
-}
-
 /* One that fits. */
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
+    struct pipeline *p = memory_new(1, sizeof *p);
+    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts),
+                            l->cli->opts.chakra};
+    const struct llm_routing *routing;
     struct graph g;
-    struct found found[GRAPH_OPS_MAX] = {{0}};
-    const char *cause[GRAPH_OPS_MAX] = {NULL};
-    struct energy_counts counts[GRAPH_OPS_MAX];
-    bool has_energy = l->chip.energy.is_known;
-    struct llm_known known = {0};
-    struct iteration it;
 
     enum exit_code code = check_grid(l, s);
-    if (code)
-        return code;
-    unit_bytes(l, s, &g);
+    if (!code && sim.chakra && (count_of(s->pp) > 1 || count_of(s->micro) > 1))
+        code = cmd_say(l->cli, EXIT_USAGE, "--chakra: stages (--pp) have no trace");
+    make_graph(l, s, &g);
     l->told.operations = operations_of(l, &g);
     l->told.done = 0;
-    code = route(l, s, &g);
+    pipeline_begin(p, s);
     if (!code)
-        code = search_tiles(l->cli, &l->chip, &g, s, tries_of(&l->cli->opts), &l->known, found);
+        code = route(l, s, g.layers, &routing);
     if (!code)
-        code = causes_alone(l->cli, &l->chip, &g, s, &known, cause);
-    if (!code)
-        code = run_and_write(l, &g, s, &known, &it);
-    if (!code)
-        code = causes_of(l->cli, &l->chip, &g, s, &known, cause);
-    if (!code && has_energy)
-        code = energy_count(l->cli, &l->chip, &g, s, counts);
-    run_forget(&known);
-    if (code)
-        return code;
-    llm_rows_add(&l->rows,
-                 &(struct simulated){&g, s, &it, found, cause, phase, has_energy ? counts : NULL});
-    l->told.complete++;
-    *fs = it.fs;
-    return EXIT_OK;
+        code = pipeline_run(&sim, &g, s, routing, p);
+    if (!code) {
+        pipeline_end(p, strcmp(phase, "decode") == 0);
+        llm_rows_add(&l->rows, &(struct simulated){s, p, phase});
+        l->told.complete++;
+        *fs = p->all.fs;
+    }
+    pipeline_free(p);
+    free(p);
+    return code;
 }
 
 /* What is asked of each batch; 0: not this. */
@@ -378,8 +367,9 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     for (size_t i = 0; i < l->tps.n * l->batches.n && (!code || l->too_large); i++) {
         l->too_large = false;
         s.tp = (int64_t)l->tps.value[i / l->batches.n];
-        s.batch = (int64_t)l->batches.value[i % l->batches.n];
-        code = batch(l, &s);
+        code = llm_split(l, (int64_t)l->batches.value[i % l->batches.n], &s);
+        if (!code)
+            code = batch(l, &s);
     }
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
@@ -413,17 +403,19 @@ static enum exit_code write_graph(struct llm *l)
         piece_of_prompt(asked.prompt, 0, &p);
     s = shape_of(&s, &p);
     s.tp = (int64_t)l->tps.value[0];
-    s.batch = (int64_t)l->batches.value[0];
-    if (s.ep > 1)
-        return cmd_say(l->cli, EXIT_USAGE, "--graph: what ranks with --ep exchange has no node");
+    enum exit_code code = llm_split(l, (int64_t)l->batches.value[0], &s);
+    if (code)
+        return code;
     if (l->routes.how != ROUTE_EVEN)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--graph: layers are not alike with --routing %s, and a graph repeats one",
                        o->routing);
     make_graph(l, &s, &g);
-    enum exit_code code = route(l, &s, &g);
+    const struct llm_routing *routing;
+    code = route(l, &s, g.layers, &routing);
     if (code)
         return code;
+    graph_route(&g, routing);
     return graph_yaml_write(l->cli->program, o->graph, &g, &s);
 }
 
@@ -431,15 +423,32 @@ static enum exit_code write_graph(struct llm *l)
 static enum exit_code refuse_options(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    const char *const words[] = {o->tp, o->decode, o->weights, o->act, o->kv, o->graph, o->routing};
-    static const char *const names[] = {"tp", "decode", "weights", "act", "kv", "graph", "routing"};
+    const struct {
+        const char *name;
+        bool is_there;
+    } options[] = {
+        {"tp", o->tp},
+        {"pp", o->pp},
+        {"dp", o->dp},
+        {"microbatches", o->microbatches},
+        {"ep", o->ep},
+        {"routing", o->routing},
+        {"batch", strcmp(o->batch, "1") != 0},
+        {"prefill", o->prefill},
+        {"chunk", o->chunk},
+        {"decode", o->decode},
+        {"tokens", o->tokens},
+        {"weights", o->weights},
+        {"act", o->act},
+        {"kv", o->kv},
+        {"graph", o->graph},
+        {"dry-run", o->dry_run},
+    };
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (words[i])
-            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own", names[i]);
-    if (o->prefill || o->tokens || o->chunk || o->ep || o->dry_run || strcmp(o->batch, "1") != 0)
-        return cmd_say(cli, EXIT_USAGE,
-                       "--prefill, --tokens, --chunk, --ep, --batch and --dry-run are of models");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].is_there)
+            return cmd_say(cli, EXIT_USAGE, "--%s is of models; a graph has its own",
+                           options[i].name);
     return EXIT_OK;
 }
 
@@ -466,9 +475,9 @@ static enum exit_code run_given(struct llm *l)
 
     if (!code)
         code = graph_yaml_read(l->cli->program, l->rows.model, f);
-    if (!code && s->tp > l->chip.units)
+    if (!code && s->tp * s->pp > l->chip.units)
         code = cmd_say(l->cli, EXIT_USAGE, "%s has %lld ranks, the machine %u units (%s)",
-                       l->rows.model, (long long)s->tp, l->chip.units, l->chip.unit);
+                       l->rows.model, (long long)(s->tp * s->pp), l->chip.units, l->chip.unit);
     l->given = f;
     s->page = (int64_t)l->cli->opts.page;
     if (!code)

@@ -23,7 +23,8 @@
  * be `out`. KB_COLL_AXES: an all_reduce or all_to_all along the axes of its group. An all_reduce of
  * a long vector goes along all axes between cubes at once, a part along each. KB_COLL_AUTO: by an
  * estimate of each; straight in groups of 4 to 16 where no way is longer than that between
- * neighbours.
+ * neighbours. KB_COLL_DOUBLE_TREE: an all_reduce, each half on a tree of its own, in which a rank
+ * has two below it at most; one that has some in a tree has none in the other.
  *
  * sums       Values that come from below are added in the order of their way, `sum so far op own`;
  *            then those from above, `theirs op own`: the same for every chunk.
@@ -58,6 +59,7 @@ typedef enum kb_coll_algorithm {
     KB_COLL_HIERARCHICAL,
     KB_COLL_AXES_HALVING,
     KB_COLL_TREE,
+    KB_COLL_DOUBLE_TREE,
     KB_COLL_ALGORITHMS /* how many */
 } kb_coll_algorithm;
 

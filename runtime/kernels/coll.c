@@ -51,9 +51,28 @@ void kb_reduce_scatter_at(tl_here here, tl_ctx *tl, kb_group group, kb_coll args
         coll_scatter(&c, all, out);
 }
 
+/* Each half up its tree, then down. */
+static void reduce_halves(struct coll *c, struct span in, struct span out)
+{
+    for (int half = 0; half < 2; half++) {
+        c->second = half > 0;
+        coll_reduce(c, 0, part_of(c->dtype, in, half, 2), part_of(c->dtype, out, half, 2));
+    }
+    for (int half = 0; half < 2; half++) {
+        struct span there = part_of(c->dtype, out, half, 2);
+
+        c->second = half > 0;
+        coll_broadcast(c, 0, there, there);
+    }
+}
+
 /* Straight from each to each, and on a tree, it is one phase, else two. */
 static void reduce_all(struct coll *c, struct span in, struct span out)
 {
+    if (c->halves) {
+        reduce_halves(c, in, out);
+        return;
+    }
     if (c->tree) {
         coll_reduce(c, 0, in, out);
         coll_broadcast(c, 0, out, out);

@@ -81,6 +81,8 @@ struct coll {
     int64_t core;
     int sharers;  /* so many calls are under way at once, and share the TCM */
     bool is_next; /* another of them pays */
+    bool halves;  /* of the vector have a tree each; `second`: this is the other */
+    bool second;
     bool ring, direct, tree, writes, pays,
         all_came[N_LANES]; /* all_came: what is held needs no wait */
     kb_dtype dtype;

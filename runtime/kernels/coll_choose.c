@@ -18,8 +18,9 @@ enum { PIECES_MOST = 4 };
 #define AT_ONCE_GAINS 0.75
 #define TILES_GAIN    0.85
 
-static const char *const names[] = {"auto", "ring",    "one_way",      "line",         "direct",
-                                    "axes", "halving", "hierarchical", "axes_halving", "tree"};
+static const char *const names[] = {"auto",         "ring", "one_way",    "line",
+                                    "direct",       "axes", "halving",    "hierarchical",
+                                    "axes_halving", "tree", "double_tree"};
 
 const char *kb_coll_name(kb_coll_algorithm algorithm)
 {
@@ -42,7 +43,8 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
     int64_t n = c->group.n;
 
     c->direct = algorithm == KB_COLL_DIRECT;
-    c->tree = algorithm == KB_COLL_TREE;
+    c->tree = algorithm == KB_COLL_TREE || algorithm == KB_COLL_DOUBLE_TREE;
+    c->halves = algorithm == KB_COLL_DOUBLE_TREE;
     c->ring = algorithm != KB_COLL_LINE;
     c->steps[UP] = c->ring && algorithm != KB_COLL_ONE_WAY ? n / 2 : n - 1;
     c->steps[DOWN] = algorithm == KB_COLL_ONE_WAY ? 0 : c->ring ? (n - 1) / 2 : n - 1;
@@ -160,6 +162,8 @@ static double root_about_fs(const struct coll *c, double bytes)
         return (double)c->most_steps * (step_fs(c) + piece_fs) + (pieces - 1) * piece_fs;
     for (int64_t reach = 1; reach < c->group.n; reach *= 2, steps++)
         ways_fs += (double)coll_way_fs(tl_topology(c->tl), c->order->pes[0], c->order->pes[reach]);
+    if (c->halves) /* a piece comes from two, or goes to two, at each step; others behind it */
+        return ways_fs + 2 * (steps + pieces) * piece_fs;
     return ways_fs + pieces * steps * piece_fs;
 }
 
@@ -405,7 +409,8 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
                  "that algorithm is for groups of whole rows of PEs, cubes and SIPs; here there %s",
                  c->deal == DEAL_ALL      ? "is KB_COLL_DIRECT"
                  : c->deal == DEAL_REDUCE ? "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
-                                            "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE"
+                                            "KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_TREE, "
+                                            "KB_COLL_DOUBLE_TREE"
                                           : "are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, "
                                             "KB_COLL_DIRECT");
     if (c->deal == DEAL_ALL && args->counts)
@@ -462,6 +467,7 @@ static double call_about_fs(struct coll *c, kb_coll_algorithm a, double bytes)
         rows = rows || a == by_rows[i];
     if (a == KB_COLL_AUTO || (rows && !has_rows(c, a)) ||
         (a == KB_COLL_TREE && !root && c->deal != DEAL_REDUCE) ||
+        (a == KB_COLL_DOUBLE_TREE && (c->deal != DEAL_REDUCE || c->group.n < 3)) ||
         (a == KB_COLL_DIRECT && (root || c->group.n > NEAR_MOST)))
         return INFINITY;
     if (rows && is_another(c, a, bytes))

@@ -150,6 +150,11 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
     if (of_root(c) && a == KB_COLL_DIRECT)
         coll_bad(c, "there is no KB_COLL_DIRECT here, but KB_COLL_RING, KB_COLL_ONE_WAY, "
                     "KB_COLL_LINE, KB_COLL_TREE");
+    if (c->deal != DEAL_REDUCE && a == KB_COLL_DOUBLE_TREE)
+        coll_bad(c,
+                 "KB_COLL_DOUBLE_TREE is for kb_all_reduce; here there are KB_COLL_RING, "
+                 "KB_COLL_ONE_WAY, KB_COLL_LINE, %s",
+                 of_root(c) ? "KB_COLL_TREE" : "KB_COLL_DIRECT");
     if (!of_root(c) && c->deal != DEAL_REDUCE && a == KB_COLL_TREE)
         coll_bad(c, "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are "
                     "KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_DIRECT, KB_COLL_AXES, "

@@ -6,6 +6,9 @@ uint64_t coll_tcm_bytes(const struct coll *c)
     return kb_memory_bytes(tl_topology(c->tl), &(kb_endpoint){.kind = KB_TCM});
 }
 
+/* A parent and two children in each of two trees. */
+enum { KIN_MOST = 6 };
+
 /* How many send to a member. */
 static int64_t senders(const struct coll *c)
 {
@@ -15,6 +18,8 @@ static int64_t senders(const struct coll *c)
         of_tree++;
     if (c->direct && !c->writes)
         return n - 1;
+    if (c->halves)
+        return least_of(n - 1, KIN_MOST);
     return c->writes || (c->tree && c->deal != DEAL_ROOT) ? of_tree : least_of(n - 1, 2);
 }
 

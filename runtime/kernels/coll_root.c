@@ -4,6 +4,9 @@
  * those of higher ranks stand above. A broadcast goes up and down from the root at once, piece by
  * piece; a reduction comes back the same ways. On a tree each has its own half of those above: of 8
  * the root gives to places 4, 2 and 1 above, the one at 4 to 6 and 5, that at 6 to 7, at 2 to 3.
+ * There all bytes pass the root once for each of those. Where each half of a vector has a tree, a
+ * rank has two below it at most, and those of one tree are the leaves of the other: of 8 ranks 0
+ * has 4, 4 has 2 and 6, 2 has 1 and 3, 6 has 5 and 7; in the other tree 7 stands for 0, 6 for 1.
  */
 #include "kernels/coll.h"
 
@@ -54,11 +57,54 @@ static struct kin kin_of_tree(const struct coll *c, int64_t root)
     return k;
 }
 
+/* The tree of one half: ranks 1 to n - 1 in order, each as high as its lowest bit, below rank 0.
+ * Its leaves are the odd ranks. */
+static struct kin kin_in_order(const struct coll *c, int64_t v)
+{
+    int64_t n = c->group.n, bit = v ? v & -v : 1, up = (v ^ bit) | bit << 1;
+    struct kin k = {.parent = v == 0 ? -1 : up < n ? up : v ^ bit};
+
+    while (v == 0 && bit < n)
+        bit *= 2;
+    bit /= 2;
+    if (v > 0 && bit > 0)
+        k.child[k.n++] = v - bit;
+    while (bit > 0 && v + bit >= n)
+        bit /= 2;
+    if (bit > 0)
+        k.child[k.n++] = v + bit;
+    return k;
+}
+
+/* The rank at a place of that tree, or the place of a rank. Of the other half ranks stand the other
+ * way round; if they are odd in number, one further. */
+static int64_t in_half(const struct coll *c, int64_t at, bool to_place)
+{
+    int64_t n = c->group.n;
+
+    if (!c->second)
+        return at;
+    return n % 2 == 0 ? n - 1 - at : (at + (to_place ? n - 1 : 1)) % n;
+}
+
+static struct kin kin_of_half(const struct coll *c)
+{
+    struct kin k = kin_in_order(c, in_half(c, c->rank, true));
+
+    if (k.parent >= 0)
+        k.parent = c->order->pes[in_half(c, k.parent, false)];
+    for (int i = 0; i < k.n; i++)
+        k.child[i] = c->order->pes[in_half(c, k.child[i], false)];
+    return k;
+}
+
 static struct kin kin_of(const struct coll *c, int64_t root)
 {
     int64_t place = c->tree ? 0 : coll_place(c, root), up = distance(c, place, UP);
     struct kin k = {.parent = up > 0 ? neighbour_pe(c, -1) : up < 0 ? neighbour_pe(c, 1) : -1};
 
+    if (c->halves)
+        return kin_of_half(c);
     if (c->tree)
         return kin_of_tree(c, root);
     if (has_more(c, place, UP))

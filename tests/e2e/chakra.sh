@@ -45,6 +45,7 @@ equal "and their names" "6 1 6 1 6 2 6 2" "$(for r in 0 1 2 3; do files dump "mo
 mv comm_group.json groups.json
 
 refused "two iterations" 2 "--chakra is of one iteration" llm llama-3.2-1b --chakra 'x.%d.et'
+refused "stages" 2 "--chakra: stages (--pp) have no trace" llm llama-3.2-1b --decode 16 --pp 2 --chakra 'x.%d.et'
 refused "another %" 2 "another % than one %d" llm llama-3.2-1b --decode 16 --chakra 'x.%s.et'
 refused "two of them" 2 "another % than one %d" llm llama-3.2-1b --decode 16 --chakra '%d.%d.et'
 refused "several machines" 2 "--map-out, --graph and --chakra write" llm llama-3.2-1b --decode 16 --chakra x.et --vary cube.hbm.bw_gbs=128,256

@@ -82,6 +82,12 @@ equal "the layer is the sum of its operations" 1 "$(sum '(map(select(.bytes != n
     [.[] | select(.op == "layer")][0].energy_mj | if (. - $sum | fabs) < 2e-5 then 1 else [., $sum] end')"
 
 # shellcheck disable=SC2086
+run $model --pp 2 --tp 4 --set=energy.static_w=1000 --set=energy.mac_pj.bf16=1000
+equal "stages: products of all calls, and watts for all of the time" 1 "$(sum '(map(select(.flops and .op != "attention") | .flops / 2 * 4 * 1e-6 * .count) | add) as $macs |
+    (map(select(.op == "attention") | (.energy_mj - .us) * .count) | add) as $attention |
+    [.[] | select(.op == "total")][0] | if (.energy_mj - $macs - $attention - .us | fabs) < 1e-2 then 1 else [., $macs, $attention] end')"
+
+# shellcheck disable=SC2086
 run ${model/json/csv} --vary energy.static_w=0,1
 equal "each machine has the column" 22 "$(grep -v '^#' out | sed 's/"[^"]*"//' | awk -F, '{print NF}' | sort -u)"
 refused "no mm" 2 "energy.noc_pj_bit_mm' needs a 'ns_per_mm' above 0" info --set energy.noc_pj_bit_mm=1 --set ns_per_mm=0

@@ -145,7 +145,8 @@ equal "one by hand" "in 1 qkv 3 att 3 o 3 sum 3 layer 3 head  total  " \
     "$(sed 1d out | cut -d, -f10,11 | tr ',\n' '  ')"
 equal "streams are not read" 1 "$(grep -c 'streams are not read' err)"
 refused "a graph has its own ranks" 2 "--tp is of models" llm small.yaml --tp 2
-refused "and one iteration" 2 "are of models" llm small.yaml --prefill 2
+refused "and one iteration" 2 "--prefill is of models; a graph has its own" llm small.yaml --prefill 2
+refused "the option that was given is the one that is named" 2 "--ep is of models; a graph has its own" llm small.yaml --ep 8
 sed 's/ranks: 2/ranks: 9/' small.yaml > nine.yaml
 refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 8 units" llm nine.yaml
 refused "a map and a graph in one file" 2 "--graph and --map-out name the same file" llm llama-3.2-1b --map-out m.yaml --graph m.yaml
@@ -171,7 +172,8 @@ equal "divided among ranks" "gate route dispatch experts_up experts_act experts_
     "$(cut -d, -f10 out | sed -n '/gate/,/all_reduce2/p' | xargs)"
 equal "its column, and bytes of three tokens of a rank" "8 4 2304" "$(awk -F, '$10 == "dispatch" {print $2, $5, $NF}' out)"
 comes_back experts moe.json --decode 16 --batch 10 --tp 4
-refused "a graph has no exchange" 2 "--graph: what ranks with --ep exchange has no node" llm moe.json --decode 16 --ep 2 --graph g.yaml
+comes_back "rows to experts and back" moe.json --decode 16 --batch 10 --ep 4
+comes_back "a rank for each expert" moe.json --decode 16 --batch 10 --ep 8
 refused "nor layers that are not alike" 2 "--graph: layers are not alike with --routing uniform:1" llm moe.json --decode 16 --routing uniform:1 --graph g.yaml
 refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
@@ -198,7 +200,6 @@ refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none
 sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
 refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
 refused "all experts in one rank" 2 "mixtral-8x7b needs 93.408 GB of 51.540 a rank, 41.868 too many; what would fit: 1.9 times the memory" llm mixtral-8x7b --tp 1 --decode 16
-refused "a prompt of latents" 2 "deepseek-v3: of latent attention (kv_lora_rank) only --decode is simulated" llm deepseek-v3
 refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
 refused "latents and experts in few ranks" 2 "deepseek-v3 needs 85.129 GB of 51.540 a rank, 33.589 too many; what would fit: 1.7 times the memory" llm deepseek-v3 --decode 16
 cat > latent.json <<'END'
@@ -218,6 +219,14 @@ run llm latent.json --decode 40 --batch 3 --ep 8 --tries 1 --format csv --quiet 
 cut -d, -f10-14 out > all
 same few all
 ok "the same digits with all layers"
+run llm latent.json --prefill 40 --batch 3 --tries 1 --format csv --quiet
+equal "a prompt: keys and values of each head are made" "q_down q_norm q_up q_rope kv_down kv_norm kv_rope kv_read kv_up attention o" \
+    "$(awk -F, '$11 == 7 && $10 ~ /^(q_|kv_|att|o$)/ {print $10}' out | xargs)"
+equal "work of kv_up: 2 x 120 tokens x 2 heads x (32 + 32) x 64; of attention 2 x 2 x (48 + 32) x 3 x 820 pairs" "1966080 787200" \
+    "$(awk -F, '$11 == 7 && $10 ~ /^(kv_up|attention)$/ {print $(NF - 1)}' out | xargs)"
+run llm latent.json --prefill 40 --chunk 24 --batch 3 --tries 1 --format csv --quiet
+equal "in pieces: all 40 tokens are read again for the last 16" "24 40" "$(awk -F, '$10 == "kv_read" {print $9}' out | xargs)"
+equal "and made again" "1179648 1966080" "$(awk -F, '$10 == "kv_up" {print $(NF - 1)}' out | xargs)"
 sed 's/"first_k_dense_replace": 1/"first_k_dense_replace": 8/' latent.json > dense.json
 refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no layer with experts" llm dense.json --dry-run
 sed 's/"kv_lora_rank": 64, //' latent.json > rank.json
@@ -276,6 +285,66 @@ wrong "a sum of what are no rows" "9:3: x must be what a grouped_gemm" 's/x: dow
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"
+
+# -- stages -------------------------------------------------------------------------------------
+
+run llm llama-3.2-1b --pp 4 --decode 16 --batch 4 --tries 1 --format csv --quiet
+equal "ranks, of which a stage has two" "8 2 4 1" "$(awk -F, '$10 == "send" {print $2, $3, $4, $6}' out)"
+equal "four parts of the batch through three sends" "embed 4 qkv 64 send 12 topk 4 layer 64 stage.0 4 stage.1 4 stage.2 4 stage.3 4" \
+    "$(awk -F, '$10 ~ /^(embed|qkv|send|topk|layer|stage.*)$/ {print $10, $11}' out | xargs)"
+equal "a token takes the slowest stage four times" 0 \
+    "$(awk -F, '$10 ~ /^stage/ && $12 > most {most = $12} $10 == "total" {print (($12 - 4 * most) ^ 2 > 1e-6)}' out)"
+equal "what stages do and what they wait is all of their time" 0 \
+    "$(awk -F, '$10 ~ /^(stage|bubble)/ {sum += $13} END {print ((sum - 100) ^ 2 > 1e-6)}' out)"
+equal "and so it is of operations" 0 \
+    "$(awk -F, '$18 != "" || $10 == "bubble" {sum += $13} END {print ((sum - 100) ^ 2 > 1e-6)}' out)"
+equal "a rank sends a request of 2048 numbers" 4096 "$(awk -F, '$10 == "send" {print $NF}' out)"
+cp out few
+run llm llama-3.2-1b --pp 4 --decode 16 --batch 4 --tries 1 --format csv --quiet --no-repeat
+same few out
+ok "the same digits with all layers of each stage"
+run llm llama-3.2-1b --tp 2 --pp 2 --dp 2 --decode 16 --batch 4 --microbatches 4 --tries 1 --format json --quiet
+equal "copies multiply tokens, not their time" "8 2 2 2" "$(total '.rows[0] | "\(.ranks) \(.tp) \(.pp) \(.dp)"')"
+equal "8 requests in the time of a token of each" 0 \
+    "$(total '.totals[] | select((.tokens_per_s * .tpot_ms / 8000 - 1 | fabs) > 0.000001)' | wc -l)"
+run llm llama-3.2-1b --pp 2 --prefill 16 --batch 2 --tries 1 --format csv --quiet
+equal "a prompt takes both stages, and the slowest again" 0 \
+    "$(awk -F, '$10 ~ /^stage/ {sum += $12; if ($12 > most) most = $12} $10 == "total" {print (($12 - sum - most) ^ 2 > 1e-6)}' out)"
+run llm moe.json --pp 3 --tp 2 --ep 2 --batch 3 --decode 16 --routing uniform:1 --tries 1 --format csv --quiet
+equal "experts in stages of a layer each" "0 2 3 2" "$code $(awk -F, '$10 == "dispatch" {print $3, $4, $5}' out)"
+run llm latent.json --pp 2 --tp 4 --decode 40 --batch 2 --tries 1 --format csv --quiet
+equal "layers without experts are in the first" "0 2 14" "$code $(awk -F, '$10 == "0.qkv" || $10 == "0.q_up" || $10 == "gate" {print $11}' out | xargs)"
+comes_back stages llama-3.2-1b --decode 16 --batch 4 --pp 4
+comes_back "stages of experts that are divided" moe.json --prefill 24 --batch 2 --ep 2 --pp 3 --tp 2
+equal "what a graph of stages says first" "ranks: 6 pp: 3 microbatches: 2 ep: 2" "$(sed -n 2,5p graph.yaml | xargs)"
+mv graph.yaml stages.yaml
+refused "more stages than layers" 2 "llama-3.2-1b has 16 layers, and --pp 17; possible are 1 to 16" llm llama-3.2-1b --pp 17
+refused "layers that no stage may cut" 2 "latent.json has 8 layers, and --pp 8; the first 1 must be in a stage with one more; possible are 1 to 7" \
+    llm latent.json --decode 16 --pp 8
+refused "more ranks than units" 2 "--tp 4, --pp 3 and --dp 1 are 12 ranks, and the machine has 8 units (cube)" llm llama-3.2-1b --tp 4 --pp 3
+refused "and as many stages" 2 "--tp 1, --pp 9 and --dp 1 are 9 ranks" llm llama-3.2-1b --pp 9
+refused "parts that do not divide" 2 "--microbatches 3 does not divide a batch of 4" llm llama-3.2-1b --pp 2 --microbatches 3 --batch 4 --decode 16
+refused "parts without stages" 2 "--microbatches are of stages (--pp)" llm llama-3.2-1b --microbatches 2
+refused "a stage that is too large" 2 "llama-3.1-405b needs 106.211 GB of 51.540 a rank" llm llama-3.1-405b --pp 8 --decode 16
+
+# wrong_stages NAME TEXT SED: stages.yaml with a mistake
+wrong_stages()
+{
+    sed "$3" stages.yaml > wrong.yaml
+    refused "$1" 3 "wrong.yaml:$2" llm wrong.yaml
+}
+
+line_of_send=$(grep -n 'op: send' stages.yaml | cut -d: -f1)
+wrong_stages "stages that do not divide ranks" "3:5: 4 does not divide 6 ranks" 's/^pp: 3/pp: 4/'
+wrong_stages "ranks that exchange and do not divide those of a stage" "5:5: 3 does not divide 2 ranks" 's/^ep: 2/ep: 3/'
+wrong_stages "parts without stages" "3:15: microbatches are of stages (pp)" '/^pp/d; s/^ranks: 6/ranks: 2/'
+wrong_stages "stages without a send" "8:1: a graph of 3 stages has one send, not 0" '/op: send/d'
+wrong_stages "fewer layers than stages" "8:1: its layers are not enough for 3 stages; possible are 1 to 2" 's/layer: 3/layer: 2/'
+wrong_stages "a send of other bytes" "$line_of_send:3: bytes is 12289, and what it reads has 12288" '/op: send/s/bytes: 12288/bytes: 12289/'
+wrong_stages "a send to another group" "$line_of_send:45: only group pp is simulated" '/op: send/s/group: pp/group: tp/'
+wrong_stages "an exchange of other bytes" "$(grep -n 'id: dispatch' stages.yaml | cut -d: -f1):3: bytes is 1, and what it reads has 12288" '/dispatch/s/bytes: [0-9]*/bytes: 1/'
+wrong_stages "experts that do not divide" "$(grep -n 'id: route' stages.yaml | cut -d: -f1):3: ep, 2, does not divide 7 experts" 's/width: 8/width: 7/; s/n: 8,/n: 7,/'
+wrong_stages "rows that were not sent" "$(grep -n 'id: experts_up' stages.yaml | cut -d: -f1):3: x must be what an all_to_all has sent: ep is 2" '/experts_up/s/x: received/x: normed/'
 
 # -- what does not fit, or takes long -----------------------------------------------------------
 

@@ -83,7 +83,7 @@ one tray32 attention_ring H=1 S=5 T=273 D=5
 one tray32 attention_ring H=2 S=1 T=300 D=8 dtype=f32
 one tray32 attention_ring H=1 S=300 T=3 D=8 dtype=f32
 one odd attention_ring H=1 S=33 T=101 D=9
-for algorithm in auto ring one_way line axes halving hierarchical axes_halving tree; do
+for algorithm in auto ring one_way line axes halving hierarchical axes_halving tree double_tree; do
     one tray32 mlp_tp M=3 N=271 K=67 algorithm=$algorithm
     one tray32 mlp_tp M=2 N=100 K=7 dtype=f32 algorithm=$algorithm
     one odd mlp_tp M=7 N=200 K=11 dtype=f32 act=gelu algorithm=$algorithm
@@ -124,7 +124,7 @@ one cube8 list_walk N=1 L=1
 # collectives: more and fewer elements than ranks, every type, every way
 dtypes=(f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64)
 i=0
-for algorithm in ring one_way line direct axes halving hierarchical axes_halving tree; do
+for algorithm in ring one_way line direct axes halving hierarchical axes_halving tree double_tree; do
     for over in pes cubes sips; do
         for on in cube1 cube8 tray32 odd; do
             count=$((1 + i * i * 37 % 509))

@@ -58,7 +58,7 @@ while read -r bench; do
     run run "$bench" --race --format csv
     clean "$bench does not race as it is"
 done <benches
-for algorithm in ring one_way line direct axes halving hierarchical axes_halving tree; do
+for algorithm in ring one_way line direct axes halving hierarchical axes_halving tree double_tree; do
     run run all_reduce count=1009 algorithm=$algorithm --race --format csv
     clean "all_reduce by $algorithm does not race"
 done

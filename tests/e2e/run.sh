@@ -162,7 +162,7 @@ ok "one rank of another collective"
 run all_reduce count=131 over=cubes --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "auto, --quiet: nothing is told"
-refused "a choice of how" 2 "algorithm must be one of 'auto ring one_way line direct axes halving hierarchical axes_halving tree', not 'rign', did you mean 'ring'?" \
+refused "a choice of how" 2 "algorithm must be one of 'auto ring one_way line direct axes halving hierarchical axes_halving tree double_tree', not 'rign', did you mean 'ring'?" \
     all_reduce algorithm=rign
 call "$B/kernbench" run all_gather count=4096 algorithm=ring --machine "$root/topologies/cube8.yaml" \
     --set cube.pe.pe_ipcq.slots=1 --set cube.pe.pe_ipcq.slot_bytes=256

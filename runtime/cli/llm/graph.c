@@ -90,6 +90,16 @@ static void head(struct flow *f)
     op->bytes = 8 * f->s->batch * f->s->tp;
 }
 
+/* What the next stage of a pipeline gets: graph_stage.c. */
+static void send(struct flow *f)
+{
+    struct llm_op *op = flow_add(f->g, "send", LLM_SEND, false);
+
+    op->x = op->y = f->x;
+    op->z = f->delta;
+    op->bytes = f->x.rows * f->x.cols * (int64_t)kb_dtype_bytes(f->x.dtype);
+}
+
 /* Layers before those that repeat, which have no experts: each has a name, and is done once. */
 static void dense_layers(struct flow *f)
 {
@@ -126,6 +136,7 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
 
     memset(out, 0, sizeof *out);
     out->layers = m->layers - m->dense_layers;
+    out->dense_layers = m->dense_layers;
     f.x = f.delta = f.normed = flow_matrix(s, f.tokens, m->hidden, 1);
     f.x.at = GRAPH_X;
     f.delta.at = GRAPH_DELTA;
@@ -139,6 +150,8 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
     layer(&f);
     for (size_t i = first; i < out->n; i++)
         out->op[i].kv_layer = m->dense_layers;
+    if (s->pp > 1)
+        send(&f);
     if (!s->has_more)
         head(&f);
 }
@@ -240,6 +253,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         note(&places, &op->x, p, q);
         note(&places, &op->y, p, q);
         note(&places, &op->z, p, q);
+        note(&places, &op->keys, p, q);
     }
     places.bytes[0] = 0; /* the number of no matrix: the table of the embedding */
     for (int i = 0; i < GRAPH_MATRICES; i++) {
@@ -254,6 +268,7 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
         op->x.at = places.at[op->x.at];
         op->y.at = places.at[op->y.at];
         op->z.at = places.at[op->z.at];
+        op->keys.at = places.at[op->keys.at];
         op->weight = at;
         op->routes = op->experts > 0 ? places.at[GRAPH_ROUTES] : 0;
         op->expert_bytes = op->weight_bytes = aligned(weight_part(op, p, q));
@@ -261,13 +276,13 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
             op->weight_bytes *= (uint64_t)(op->experts / op->ep);
         op->weight_bytes = of_layer(g, op, op->weight_bytes);
         at += op->weight_bytes * (uint64_t)(op->is_layer ? g->layers : 1);
-        if (op->kind == LLM_ATTENTION) {
+        if (op->kind == LLM_KEPT || (op->kind == LLM_ATTENTION && !op->has_made))
             g->kv_bytes = of_layer(g, op, aligned(llm_kv_bytes(op, &step)));
+        if (op->kind == LLM_ATTENTION)
             kv_layers += (uint64_t)(op->is_layer ? g->layers : 1);
-        }
     }
     g->kv_at = at;
-    g->room = at + g->kv_bytes * kv_layers;
+    g->room = at + g->kv_bytes * kv_layers * (uint64_t)count_of(s->micro);
 }
 
 void graph_route(struct graph *g, const struct llm_routing *routing)

@@ -35,6 +35,8 @@ enum {
     GRAPH_LATENT_NORMED,
     GRAPH_ABSORBED,
     GRAPH_LATENT_SUMS,
+    GRAPH_KEPT,
+    GRAPH_MADE,
     GRAPH_NAMED = 32
 };
 
@@ -42,6 +44,9 @@ enum {
 struct shape {
     int64_t tp, batch, q, kv; /* ranks, requests, new tokens of each, tokens with the new ones */
     int64_t ep;               /* ranks among which experts are divided; 0: 1 */
+    int64_t pp, dp;           /* stages of layers, copies of the model; 0: 1 */
+    int64_t first_rank;       /* of the stage that is run */
+    int64_t micro;            /* as many times `batch` requests go through the stages; 0: 1 */
     int64_t page;
     bool has_more; /* of its prompts is to come: no head */
     kb_dtype weights, act, kv_dtype;
@@ -52,6 +57,7 @@ struct graph {
     struct llm_op op[GRAPH_OPS_MAX];
     size_t n;
     int64_t layers;
+    int64_t dense_layers;                    /* before those, each of operations of its own */
     struct llm_limit limit;                  /* of one product */
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
     uint64_t round; /* a layer is so many bytes behind the one before, or times that; 0: any */
@@ -74,6 +80,12 @@ uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s);
 
 /* Bytes that a rank sends over links, at least; 0: none. */
 uint64_t op_link_bytes(const struct llm_op *op, const struct shape *s);
+
+/* Of a number that 0 stands for 1 in. */
+static inline int64_t count_of(int64_t n)
+{
+    return n > 0 ? n : 1;
+}
 
 /* NULL, or which number of ranks would do, in `why`. */
 const char *graph_refuse(const struct model *m, int64_t tp, char why[256]);

@@ -41,6 +41,8 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_COMBINE:
     case LLM_Q_ROPE:
     case LLM_LATENT:
+    case LLM_KEPT:
+    case LLM_SEND:
         return NULL;
     }
     return NULL;
@@ -73,17 +75,27 @@ static double room_of(const struct llm_op *op, const struct shape *s, double tim
     return x + y + w * (op->is_layer ? times : 1) + kv * times;
 }
 
+/* What a rank must have of the bytes of an operation between ranks. */
+static int64_t bytes_needed(const struct llm_op *op, const struct shape *s)
+{
+    int64_t row = op->x.cols * (int64_t)kb_dtype_bytes(op->x.dtype), ep = count_of(op->ep);
+    int64_t tokens = op->y.rows / (op->y.each > 0 ? op->y.each : 1);
+
+    if (op->kind == LLM_DISPATCH || op->kind == LLM_COLLECT)
+        return (tokens + ep - 1) / ep * op->chosen * row;
+    return op->x.rows * row * (op->kind == LLM_ALL_GATHER ? s->tp : 1);
+}
+
 static bool collective_wrong(const struct llm_op *op, const struct shape *s,
                              char why[GRAPH_WHY_BYTES])
 {
     bool gathers = op->kind == LLM_ALL_GATHER;
-    int64_t row = op->x.cols * (int64_t)kb_dtype_bytes(op->x.dtype);
 
     if (gathers && (op->x.cols != 1 || op->x.dtype != KB_I64)) {
         snprintf(why, GRAPH_WHY_BYTES, "only what a topk has written is gathered");
         return true;
     }
-    int64_t needed = op->x.rows * row * (gathers ? s->tp : 1);
+    int64_t needed = bytes_needed(op, s);
     if (op->bytes != needed)
         snprintf(why, GRAPH_WHY_BYTES, "bytes is %lld, and what it reads has %lld",
                  (long long)op->bytes, (long long)needed);
@@ -104,7 +116,6 @@ bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t time
         snprintf(why, GRAPH_WHY_BYTES, "%s must be a float, not %s", key,
                  kb_dtype_name(op->x.dtype));
     else
-        return (op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER) &&
-               collective_wrong(op, s, why);
+        return llm_between_ranks(op) && collective_wrong(op, s, why);
     return true;
 }

@@ -3,8 +3,10 @@
  *
  * One new token of each request: the query, by way of a latent of its own if the model has one, is
  * multiplied by each head's matrix of keys (absorb), attention is over latents with one head of
- * keys, and each head's matrix of values makes its result (expand). Latents are not cut over ranks;
- * heads are. See benches/llm/latent.c.
+ * keys, and each head's matrix of values makes its result (expand). More new tokens: latents of all
+ * tokens are read from their pages (kv_read), and a product makes keys and values of each head of
+ * them (kv_up), over which attention is as ever. Latents are not cut over ranks; heads are. See
+ * benches/llm/latent.c.
  */
 #include "cli/llm/graph_flow.h"
 
@@ -77,6 +79,40 @@ static void of_latents(struct flow *f, const char *id, enum llm_kind kind, struc
     op->latent = true;
 }
 
+/* Attention over one head of latents. */
+static void absorbed(struct flow *f, struct llm_matrix q, struct llm_matrix values)
+{
+    struct llm_matrix wide = latent_matrix(f, f->heads * f->m->latent, 1, GRAPH_ABSORBED);
+    struct llm_matrix sums = latent_matrix(f, f->heads * f->m->latent, 1, GRAPH_LATENT_SUMS);
+
+    by_heads(f, "absorb", q, wide, f->m->nope_dim);
+    of_latents(f, "attention", LLM_ATTENTION, wide, sums);
+    last(f)->z = q;
+    by_heads(f, "expand", sums, values, f->m->latent);
+}
+
+/* Attention over keys and values that are made of the latents of all tokens. */
+static void made(struct flow *f, struct llm_matrix q, struct llm_matrix values)
+{
+    const struct model *m = f->m;
+    struct llm_matrix kept = latent_matrix(f, m->latent + m->rope_dim, 1, GRAPH_KEPT);
+    struct llm_matrix kv = latent_matrix(f, f->heads * (m->nope_dim + m->v_dim), 1, GRAPH_MADE);
+
+    kept.rows = kv.rows = f->s->batch * f->s->kv;
+    of_latents(f, "kv_read", LLM_KEPT, kept, kept);
+    flow_gemm(f, "kv_up", kept, kv);
+    last(f)->heads = 1;
+    last(f)->depth = m->latent;
+    flow_heads(f, "attention", LLM_ATTENTION, q, values);
+    struct llm_op *op = last(f);
+    op->kv_heads = f->heads;
+    op->dim = m->nope_dim + m->rope_dim;
+    op->v_dim = m->v_dim;
+    op->z = kv;
+    op->keys = kept;
+    op->has_made = true;
+}
+
 void flow_latent(struct flow *f, struct llm_matrix out)
 {
     const struct model *m = f->m;
@@ -84,17 +120,12 @@ void flow_latent(struct flow *f, struct llm_matrix out)
     struct llm_matrix kv =
         latent_matrix(f, m->latent + m->rope_dim, each + m->rope_dim / units, GRAPH_LATENT);
     struct llm_matrix normed = latent_matrix(f, m->latent, each, GRAPH_LATENT_NORMED);
-    struct llm_matrix absorbed = latent_matrix(f, f->heads * m->latent, 1, GRAPH_ABSORBED);
-    struct llm_matrix sums = latent_matrix(f, f->heads * m->latent, 1, GRAPH_LATENT_SUMS);
     struct llm_matrix values = latent_matrix(f, f->heads * m->v_dim, 1, GRAPH_HEADS);
     struct llm_matrix q = queries(f);
 
     flow_gemm(f, "kv_down", f->normed, kv);
     norm(f, "kv_norm", kv, normed);
     of_latents(f, "kv_rope", LLM_LATENT, kv, normed);
-    by_heads(f, "absorb", q, absorbed, m->nope_dim);
-    of_latents(f, "attention", LLM_ATTENTION, absorbed, sums);
-    last(f)->z = q;
-    by_heads(f, "expand", sums, values, m->latent);
+    (f->s->q > 1 ? made : absorbed)(f, q, values);
     flow_gemm(f, "o", values, out);
 }

@@ -108,7 +108,26 @@ static void set_experts(const struct graph_reader *r, struct llm_op *op)
 {
     op->experts = r->out->experts;
     op->chosen = r->out->chosen;
-    op->ep = 1;
+    op->ep = r->out->shape.ep;
+}
+
+/* Rows of a token in a rank, of which it chooses `each`: no more than the rank has experts. */
+static int64_t rows_of_token(const struct graph_reader *r, int64_t each)
+{
+    int64_t own = r->out->experts / r->out->shape.ep;
+
+    return r->out->shape.ep > 1 && own < each ? own : each;
+}
+
+/* Is it what an all_to_all has sent to the experts? */
+static bool was_sent(const struct graph_reader *r, const struct llm_matrix *x)
+{
+    const struct graph *g = &r->out->graph;
+
+    for (size_t i = 0; i < g->n; i++)
+        if (g->op[i].kind == LLM_DISPATCH && g->op[i].y.at == x->at)
+            return true;
+    return false;
 }
 
 /* x are rows of experts, or tokens, of which they are gathered. */
@@ -117,6 +136,7 @@ static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct
     kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
     int64_t sum = read_rows(r, node), each = graph_count(r, node, "each", 1);
     const struct llm_matrix *from = graph_read_x(r, node);
+    bool of_rows = from && from->each > 0;
 
     op->y =
         (struct llm_matrix){sum, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
@@ -124,10 +144,15 @@ static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct
     if (sum == 0 || !check_rows(r, node, sum, each))
         return;
     set_experts(r, op);
-    op->gathers = !from || from->each == 0;
+    op->y.each = rows_of_token(r, each);
+    op->y.rows = sum / each * op->y.each;
+    op->gathers = !of_rows || was_sent(r, from);
     op->x = graph_read_as(r, node, "x",
-                          (struct llm_matrix){op->gathers ? sum / each : sum,
+                          (struct llm_matrix){of_rows ? op->y.rows : sum / each,
                                               graph_count(r, node, "k", 1), 1, 0, a, 0});
+    if (op->ep > 1 && !of_rows)
+        yaml_bad(&r->yaml, node, "x must be what an all_to_all has sent: ep is %lld",
+                 (long long)op->ep);
     op->weight_dtype = graph_dtype(r, node, "b", a);
     if (op->y.cols % op->y.unit)
         yaml_bad(&r->yaml, node, "unit must divide n");
@@ -142,7 +167,7 @@ static void read_combine(struct graph_reader *r, const yaml_node_t *node, struct
     op->has_z = yaml_value(&r->yaml, node, "z");
     if (op->has_z)
         op->z = graph_read_as(r, node, "z", op->y);
-    x.each = graph_count(r, node, "each", 1);
+    x.each = rows_of_token(r, graph_count(r, node, "each", 1));
     if (!from || from->each != x.each) {
         yaml_bad(&r->yaml, node, "x must be what a grouped_gemm of as many rows each has written");
         return;
@@ -173,6 +198,9 @@ static void read_topk(struct graph_reader *r, const yaml_node_t *node, struct ll
     if (op->chosen > op->x.cols || op->x.cols > GRAPH_EXPERTS_MAX)
         yaml_bad(&r->yaml, k, "k must be at most the width, and that at most %d",
                  GRAPH_EXPERTS_MAX);
+    if (op->x.cols % r->out->shape.ep)
+        yaml_bad(&r->yaml, node, "ep, %lld, does not divide %lld experts",
+                 (long long)r->out->shape.ep, (long long)op->x.cols);
     if (yaml_value(&r->yaml, node, "y"))
         yaml_bad(&r->yaml, node, "what a topk with k writes has no name");
 }
@@ -238,18 +266,68 @@ static void read_act(struct graph_reader *r, const yaml_node_t *node, struct llm
     }
     op->x = graph_read_as(r, node, "x", from);
     op->y.each = op->x.each;
+    if (op->x.each > 0)
+        set_experts(r, op);
     if (op->x.unit != from.unit)
         yaml_bad(&r->yaml, node, "x was written with another unit than %lld", (long long)from.unit);
+}
+
+/* It has no group, or that which the operation is of. */
+static void check_group(struct graph_reader *r, const yaml_node_t *node, const char *of)
+{
+    const yaml_node_t *group = yaml_value(&r->yaml, node, "group");
+    const char *word = group ? yaml_word(&r->yaml, group) : of;
+
+    if (strcmp(word, of) != 0 && (strcmp(of, "tp") != 0 || strcmp(word, "all") != 0))
+        yaml_bad(&r->yaml, group, "only %s simulated",
+                 strcmp(of, "tp") == 0   ? "groups tp and all are"
+                 : strcmp(of, "ep") == 0 ? "group ep is"
+                                         : "group pp is");
+}
+
+/* Tokens to the ranks of their experts, or rows of experts back to those of the tokens. */
+static void read_exchange(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const struct llm_matrix *x = graph_read_x(r, node);
+    const struct graph_file *f = r->out;
+
+    check_group(r, node, "ep");
+    op->bytes = graph_count(r, node, "bytes", 1);
+    if (!x || f->chosen == 0 || f->shape.ep == 1) {
+        yaml_bad(&r->yaml, node, "an all_to_all is of tokens behind a topk with k, among ep ranks");
+        return;
+    }
+    set_experts(r, op);
+    op->kind = x->each > 0 ? LLM_COLLECT : LLM_DISPATCH;
+    op->x = op->y = *x;
+    op->y.each = rows_of_token(r, op->chosen);
+    op->y.rows = f->tokens * op->y.each;
+    op->z = op->y;
+    op->z.at = GRAPH_SENT;
+    if (op->kind == LLM_DISPATCH && x->rows != f->tokens)
+        yaml_bad(&r->yaml, node, "x has %lld rows, and there are %lld tokens", (long long)x->rows,
+                 (long long)f->tokens);
+}
+
+/* The sum of x and z to the next stage. */
+static void read_send(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const struct llm_matrix *x = graph_read_x(r, node);
+
+    check_group(r, node, "pp");
+    op->bytes = graph_count(r, node, "bytes", 1);
+    if (!x || r->is_layer || !r->was_layer)
+        yaml_bad(&r->yaml, node, "a send is of what nodes that repeat, before it, have left");
+    else
+        op->x = op->y = *x;
+    op->z = yaml_value(&r->yaml, node, "z") ? graph_read_as(r, node, "z", op->x) : op->x;
 }
 
 static void read_collective(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
 {
     const struct llm_matrix *x = graph_read_x(r, node);
-    const yaml_node_t *group = yaml_value(&r->yaml, node, "group");
-    const char *word = group ? yaml_word(&r->yaml, group) : "tp";
 
-    if (strcmp(word, "tp") != 0 && strcmp(word, "all") != 0)
-        yaml_bad(&r->yaml, group, "only groups tp and all are simulated");
+    check_group(r, node, "tp");
     if (!x)
         yaml_bad(&r->yaml, node, "nothing before it is there to be reduced");
     else
@@ -289,11 +367,17 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
     case LLM_COMBINE:
         read_combine(r, node, op);
         break;
-    case LLM_ROUTE: /* are no words of their own, or none */
     case LLM_DISPATCH:
+        read_exchange(r, node, op);
+        break;
+    case LLM_SEND:
+        read_send(r, node, op);
+        break;
+    case LLM_ROUTE: /* are no words of their own, or none */
     case LLM_COLLECT:
     case LLM_Q_ROPE:
     case LLM_LATENT:
+    case LLM_KEPT:
         break;
     case LLM_TOPK:
         read_topk(r, node, op);

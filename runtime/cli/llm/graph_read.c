@@ -7,6 +7,7 @@
  * name. All mistakes are told, with their places.
  */
 #include "cli/llm/graph_reader.h"
+#include "cli/llm/stage.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include <stdio.h>
@@ -54,11 +55,12 @@ static const struct kind kinds[] = {
     {"topk", LLM_TOPK, {"rows", "width"}, {"dtype", "k"}},
     {"all_reduce", LLM_ALL_REDUCE, {"bytes"}, {"group"}},
     {"all_gather", LLM_ALL_GATHER, {"bytes"}, {"group"}},
+    {"all_to_all", LLM_DISPATCH, {"bytes"}, {"group"}}, /* or LLM_COLLECT, by what it reads */
+    {"send", LLM_SEND, {"bytes"}, {"group"}},
 };
 
 static const char *const not_simulated[] = {
-    "softmax", "reduce_scatter", "all_to_all", "broadcast", "send",
-    "recv",    "barrier",        "mem",        "time",      NULL};
+    "softmax", "reduce_scatter", "broadcast", "recv", "barrier", "mem", "time", NULL};
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 
@@ -146,7 +148,7 @@ static void read_node(struct graph_reader *r, const yaml_node_t *node)
     if (r->yaml.n_bad == before && graph_op_wrong(&op, &r->out->shape, g->layers, why))
         yaml_bad(&r->yaml, node, "%s", why);
     if (op.kind == LLM_ALL_REDUCE || op.kind == LLM_ALL_GATHER || op.kind == LLM_QK_NORM ||
-        op.kind == LLM_ROPE)
+        op.kind == LLM_ROPE || op.kind == LLM_SEND)
         op.y.at = op.x.at;         /* in place */
     else if (op.kind != LLM_ROUTE) /* its place is known */
         graph_write_matrix(r, node, id, &op.y);
@@ -185,19 +187,66 @@ static void read_repeat(struct graph_reader *r, const yaml_node_t *at)
     r->out->graph.layers = yaml_count(&r->yaml, yaml_document_get_node(&r->yaml.doc, p->value));
 }
 
+/* A number that must divide another. */
+static int64_t read_divisor(struct graph_reader *r, const yaml_node_t *root, const char *key,
+                            int64_t of)
+{
+    const yaml_node_t *at = yaml_value(&r->yaml, root, key);
+    int64_t n = at ? yaml_count(&r->yaml, at) : 1;
+
+    if (of % n == 0)
+        return n;
+    yaml_bad(&r->yaml, at, "%lld does not divide %lld ranks", (long long)n, (long long)of);
+    return 1;
+}
+
+/* Ranks of all stages, and how they are divided. */
+static void read_ranks(struct graph_reader *r, const yaml_node_t *root)
+{
+    const yaml_node_t *at = yaml_value(&r->yaml, root, "ranks");
+    struct shape *s = &r->out->shape;
+
+    s->tp = at ? yaml_count(&r->yaml, at) : 1;
+    if (s->tp > RANKS_MAX)
+        yaml_bad(&r->yaml, at, "more than %d ranks", RANKS_MAX);
+    s->pp = read_divisor(r, root, "pp", s->tp);
+    s->tp /= s->pp;
+    s->ep = read_divisor(r, root, "ep", s->tp);
+    at = yaml_value(&r->yaml, root, "microbatches");
+    s->micro = at ? yaml_count(&r->yaml, at) : 1;
+    if (s->pp == 1 && s->micro > 1)
+        yaml_bad(&r->yaml, at, "microbatches are of stages (pp)");
+}
+
+/* A graph of stages has a send behind what repeats, and layers for each. */
+static void check_stages(struct graph_reader *r, const yaml_node_t *nodes)
+{
+    const struct graph *g = &r->out->graph;
+    int64_t pp = r->out->shape.pp;
+    size_t sends = 0;
+    char why[256];
+
+    for (size_t i = 0; i < g->n; i++)
+        sends += g->op[i].kind == LLM_SEND;
+    if (sends != (pp > 1))
+        yaml_bad(&r->yaml, nodes, "a graph of %lld stages has %s send, not %zu", (long long)pp,
+                 pp > 1 ? "one" : "no", sends);
+    else if (stage_refuse(g->layers, 0, pp, why))
+        yaml_bad(&r->yaml, nodes, "its layers are not enough for %lld stages; %s", (long long)pp,
+                 why);
+}
+
 static void read_graph(struct graph_reader *r)
 {
-    static const char *const keys[] = {"kernbench_graph", "ranks", "repeat", "nodes", NULL};
+    static const char *const keys[] = {"kernbench_graph", "ranks",  "pp",    "ep",
+                                       "microbatches",    "repeat", "nodes", NULL};
     const yaml_node_t *root = yaml_document_get_root_node(&r->yaml.doc), *at, *nodes;
 
     yaml_check_keys(&r->yaml, root, keys);
     at = yaml_value(&r->yaml, root, "kernbench_graph");
     if (strcmp(yaml_word(&r->yaml, at), "1") != 0)
         yaml_bad(&r->yaml, at, "only version 1 is known");
-    at = yaml_value(&r->yaml, root, "ranks");
-    r->out->shape.tp = at ? yaml_count(&r->yaml, at) : 1;
-    if (r->out->shape.tp > RANKS_MAX)
-        yaml_bad(&r->yaml, at, "more than %d ranks", RANKS_MAX);
+    read_ranks(r, root);
     if ((at = yaml_value(&r->yaml, root, "repeat")))
         read_repeat(r, at);
     nodes = yaml_needed(&r->yaml, root, "nodes");
@@ -216,6 +265,8 @@ static void read_graph(struct graph_reader *r)
         yaml_bad(&r->yaml, nodes, "no grouped_gemm has the rows that a topk with k chooses");
     if (r->out->graph.n == 0 && r->yaml.n_bad == 0)
         yaml_bad(&r->yaml, nodes ? nodes : root, "there are no nodes");
+    if (r->yaml.n_bad == 0)
+        check_stages(r, nodes);
     if (*r->repeated && !r->was_layer && r->yaml.n_bad == 0)
         yaml_bad(&r->yaml, nodes, "'%s' does not begin", r->repeated);
 }
@@ -236,7 +287,7 @@ enum exit_code graph_yaml_read(const char *program, const char *file, struct gra
     struct graph_reader *r = memory_new(1, sizeof *r);
     enum exit_code code;
 
-    *out = (struct graph_file){.shape = {.tp = 1, .ep = 1}};
+    *out = (struct graph_file){.shape = {.tp = 1, .pp = 1, .ep = 1}};
     r->out = out;
     code = yaml_read_open(&r->yaml, program, file);
     if (!code)

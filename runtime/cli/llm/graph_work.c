@@ -142,9 +142,12 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
         return matrix_bytes(&op->x) + (uint64_t)(op->x.rows * op->dim * 4);
     case LLM_Q_ROPE:
         return turned_q_bytes(op) + (uint64_t)(op->x.rows * op->turned * 4);
+    case LLM_KEPT:
+        return (uint64_t)(op->y.rows * op->y.cols) * kb_dtype_bytes(s->kv_dtype);
     case LLM_LATENT:
         return kept_elements(op) * element + (uint64_t)(op->x.rows * op->turned * 4);
     case LLM_ADD:
+    case LLM_SEND:
         return 2 * x;
     case LLM_SILU:
     case LLM_GELU:
@@ -200,6 +203,8 @@ uint64_t op_link_bytes(const struct llm_op *op, const struct shape *s)
 {
     uint64_t others = (uint64_t)(s->tp - 1), n = (uint64_t)s->tp;
 
+    if (op->kind == LLM_SEND)
+        return (uint64_t)op->bytes;
     if (op->kind == LLM_ALL_REDUCE)
         return 2 * (uint64_t)op->bytes / n * others;
     if (op->kind == LLM_DISPATCH || op->kind == LLM_COLLECT)

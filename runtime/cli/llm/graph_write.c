@@ -34,6 +34,8 @@ static const char *const names[] = {
     [GRAPH_LOGITS] = "logits",
     [GRAPH_BEST] = "best",
     [GRAPH_SCORES] = "scores",
+    [GRAPH_RECEIVED] = "received",
+    [GRAPH_RETURNED] = "returned",
     [GRAPH_EXPERTS_UP] = "rows_up",
     [GRAPH_EXPERTS_ACT] = "rows_act",
     [GRAPH_EXPERTS_DOWN] = "rows_down",
@@ -125,9 +127,10 @@ static void put_norm(struct sink *s, const struct llm_op *op)
         put(s, ", of: %lld", (long long)op->x.rows);
 }
 
-static void put_collective(struct sink *s, const char *word, const struct llm_op *op)
+static void put_collective(struct sink *s, const char *word, const struct llm_op *op,
+                           const char *group)
 {
-    put(s, "op: %s, bytes: %lld, group: tp", word, (long long)op->bytes);
+    put(s, "op: %s, bytes: %lld, group: %s", word, (long long)op->bytes, group);
 }
 
 static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
@@ -170,19 +173,25 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
         put_rows(s, "combine", &op->y);
         put(s, ", each: %lld", (long long)op->chosen);
         break;
-    case LLM_DISPATCH: /* refused before: cmd_llm.c */
+    case LLM_DISPATCH:
     case LLM_COLLECT:
-    case LLM_Q_ROPE:
+        put_collective(s, "all_to_all", op, "ep");
+        break;
+    case LLM_SEND:
+        put_collective(s, "send", op, "pp");
+        break;
+    case LLM_Q_ROPE: /* refused before: llm_asked.c */
     case LLM_LATENT:
+    case LLM_KEPT:
         break;
     case LLM_TOPK:
         put_rows(s, "topk", &op->x);
         break;
     case LLM_ALL_REDUCE:
-        put_collective(s, "all_reduce", op);
+        put_collective(s, "all_reduce", op, "tp");
         break;
     case LLM_ALL_GATHER:
-        put_collective(s, "all_gather", op);
+        put_collective(s, "all_gather", op, "tp");
         break;
     }
 }
@@ -199,10 +208,16 @@ static void put_node(struct sink *s, const struct llm_op *op, kb_dtype kv)
     put_kind(s, op, kv);
     if (op->kind != LLM_EMBED)
         put_matrix(s, "x", &op->x);
-    if (op->has_z || op->kind == LLM_ADD)
+    if (op->has_z || op->kind == LLM_ADD || op->kind == LLM_SEND)
         put_matrix(s, "z", &op->z);
     put_matrix(s, "y", &op->y);
     put(s, "}\n");
+}
+
+static void put_more(struct sink *s, const char *key, int64_t n)
+{
+    if (n > 1)
+        put(s, "%s: %lld\n", key, (long long)n);
 }
 
 enum exit_code graph_yaml_write(const char *program, const char *file, const struct graph *g,
@@ -213,8 +228,11 @@ enum exit_code graph_yaml_write(const char *program, const char *file, const str
 
     if (code)
         return code;
-    put(&sink, "kernbench_graph: 1\nranks: %lld\nrepeat: {layer: %lld}\nnodes:\n", (long long)s->tp,
-        (long long)g->layers);
+    put(&sink, "kernbench_graph: 1\nranks: %lld\n", (long long)(s->tp * count_of(s->pp)));
+    put_more(&sink, "pp", s->pp);
+    put_more(&sink, "microbatches", s->micro);
+    put_more(&sink, "ep", s->ep);
+    put(&sink, "repeat: {layer: %lld}\nnodes:\n", (long long)g->layers);
     for (size_t i = 0; i < g->n; i++) {
         if (g->op[i].is_layer && (i == 0 || !g->op[i - 1].is_layer))
             put(&sink, "- {begin: layer}\n");

@@ -31,6 +31,8 @@ enum exit_code llm_read_shape(struct llm *l)
     s->weights = l->model.weights;
     s->head_weights = s->act = s->kv_dtype = l->model.dtype;
     s->ep = o->ep > 0 ? (int64_t)o->ep : 1;
+    s->pp = o->pp > 0 ? (int64_t)o->pp : 1;
+    s->dp = o->dp > 0 ? (int64_t)o->dp : 1;
     if ((code = dtype_of(l->cli, "weights", o->weights, &s->weights)) ||
         (code = dtype_of(l->cli, "weights", o->weights, &s->head_weights)) ||
         (code = dtype_of(l->cli, "act", o->act, &s->act)) ||
@@ -44,11 +46,19 @@ enum exit_code llm_read_shape(struct llm *l)
 /* Is there such a number of ranks? */
 static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
 {
+    const struct shape *s = &l->shape;
     char why[256];
 
     if (tp > l->chip.units)
         return cmd_say(l->cli, EXIT_USAGE, "--tp %llu: the machine has %u units (%s)",
                        (unsigned long long)tp, l->chip.units, l->chip.unit);
+    if (tp * (uint64_t)s->pp * (uint64_t)s->dp > l->chip.units)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--tp %llu, --pp %lld and --dp %lld are %llu ranks, and the machine has %u "
+                       "units (%s)",
+                       (unsigned long long)tp, (long long)s->pp, (long long)s->dp,
+                       (unsigned long long)(tp * (uint64_t)s->pp * (uint64_t)s->dp), l->chip.units,
+                       l->chip.unit);
     if (graph_refuse(&l->model, (int64_t)tp, why))
         return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
                        (unsigned long long)tp, why);
@@ -57,6 +67,35 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
                        "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
                        l->model.name, (long long)l->shape.ep, (long long)l->model.experts,
                        (unsigned long long)tp, why);
+    return EXIT_OK;
+}
+
+/* Can the layers be cut into so many stages? */
+static enum exit_code check_stages(const struct llm *l)
+{
+    const struct shape *s = &l->shape;
+    char why[256];
+
+    if (l->cli->opts.microbatches > 0 && s->pp == 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--microbatches are of stages (--pp)");
+    if (stage_refuse(l->model.layers, l->model.dense_layers, s->pp, why))
+        return cmd_say(l->cli, EXIT_USAGE, "%s has %lld layers, and --pp %lld; %s", l->model.name,
+                       (long long)l->model.layers, (long long)s->pp, why);
+    return EXIT_OK;
+}
+
+/* By default as many as stages, or fewer that divide the requests. */
+enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
+{
+    int64_t asked = (int64_t)l->cli->opts.microbatches, micro = asked > 0 ? asked : s->pp;
+
+    while (asked == 0 && requests % micro)
+        micro--;
+    if (requests % micro)
+        return cmd_say(l->cli, EXIT_USAGE, "--microbatches %lld does not divide a batch of %lld",
+                       (long long)micro, (long long)requests);
+    s->micro = micro;
+    s->batch = requests / micro;
     return EXIT_OK;
 }
 
@@ -78,10 +117,6 @@ enum exit_code llm_refuse_latent(const struct llm *l)
         return EXIT_OK;
     if (o->graph)
         return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
-    if (o->prefill || o->tokens || !o->decode)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "%s: of latent attention (kv_lora_rank) only --decode is simulated",
-                       l->model.name);
     return EXIT_OK;
 }
 
@@ -108,8 +143,11 @@ enum exit_code llm_read_lists(struct llm *l)
     char all[24];
     enum exit_code code;
 
-    snprintf(all, sizeof all, "%u", l->chip.units);
-    if ((code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
+    int64_t each = l->chip.units / (l->shape.pp * l->shape.dp);
+
+    snprintf(all, sizeof all, "%lld", (long long)(each > 0 ? each : 1));
+    if ((code = check_stages(l)) ||
+        (code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;

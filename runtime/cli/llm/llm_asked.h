@@ -6,8 +6,7 @@
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_rows.h"
 #include "cli/llm/routing.h"
-#include "cli/llm/run.h"
-#include "cli/llm/search.h"
+#include "cli/llm/pipeline.h"
 #include "cli/llm/told.h"
 
 struct llm {
@@ -35,6 +34,9 @@ enum exit_code llm_refuse_latent(const struct llm *l);
 
 /* Numbers of ranks, batches and tokens that are there: all of them multiply. */
 enum exit_code llm_read_lists(struct llm *l);
+
+/* Requests in parts that go through the stages one behind the other. EXIT_USAGE. */
+enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s);
 
 /* The grid and the tiles that are given, which are kept in `map`. */
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);

@@ -73,22 +73,25 @@ static struct llm_row *new_row(struct llm_rows *l, const struct simulated *it, c
     struct llm_row *row = &l->row[l->n++];
 
     *row = (struct llm_row){.model = l->model,
-                            .ranks = (uint64_t)s->tp,
+                            .ranks = (uint64_t)(s->tp * count_of(s->pp) * count_of(s->dp)),
                             .tp = (uint64_t)s->tp,
-                            .pp = 1,
-                            .ep = s->ep > 1 ? (uint64_t)s->ep : 1,
-                            .dp = 1,
-                            .batch = (uint64_t)s->batch,
+                            .pp = (uint64_t)count_of(s->pp),
+                            .ep = (uint64_t)count_of(s->ep),
+                            .dp = (uint64_t)count_of(s->dp),
+                            .batch = (uint64_t)(s->batch * count_of(s->micro)),
                             .phase = it->phase,
                             .kv = (uint64_t)s->kv};
     snprintf(row->op, sizeof row->op, "%s", op);
     return row;
 }
 
-static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, int64_t all_fs)
+/* `of_fs` in all, of what all stages have. */
+static void set_time(struct llm_row *row, int64_t fs, int64_t of_fs, const struct pipeline *p)
 {
+    double all_fs = (double)p->stages * (double)p->all.fs;
+
     row->us = (double)fs / 1e9;
-    row->pct = all_fs > 0 ? 100 * (double)of_fs / (double)all_fs : 0;
+    row->pct = all_fs > 0 ? 100 * (double)of_fs / all_fs : 0;
 }
 
 static void set_mapping(struct llm_row *row, const struct llm_op *op, const struct found *found)
@@ -118,26 +121,28 @@ static void set_peak(struct llm_row *row, const struct chip *c, int64_t fs)
 
 static void set_energy(struct llm_row *row, const struct simulated *it, double pj)
 {
-    row->has_energy = it->counts != NULL;
+    row->has_energy = it->took->counts != NULL;
     row->energy_mj = pj / 1e9;
 }
 
 /* Of one call, whose time is not that of all. */
 static double op_pj(const struct llm_rows *l, const struct simulated *it, size_t i, int64_t fs)
 {
-    return it->counts ? energy_pj(&l->chip->energy, &it->graph->op[i], &it->counts[i], fs) : 0;
+    const struct pipeline *p = it->took;
+
+    return p->counts ? energy_pj(&l->chip->energy, &p->graph.op[i], &p->counts[i], fs) : 0;
 }
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
 {
-    const struct llm_op *op = &it->graph->op[i];
-    const struct took *t = &it->took->op[i];
+    const struct llm_op *op = &it->took->graph.op[i];
+    const struct took *t = &it->took->all.op[i];
     struct llm_row *row = new_row(l, it, op->id);
 
-    set_time(row, t->fs, t->all_fs, it->took->fs);
+    set_time(row, t->fs, t->all_fs, it->took);
     row->count = (uint64_t)t->count;
     row->is_op = true;
-    row->cause = it->cause[i];
+    row->cause = it->took->cause[i];
     row->bytes = op_read_bytes(op, it->shape) + op_written_bytes(op, it->shape);
     row->flops = op_flops(op);
     row->has_flops = row->flops > 0;
@@ -145,63 +150,85 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
     row->has_link = row->link_bytes > 0;
     set_peak(row, l->chip, t->fs);
     if (op->kind == LLM_GEMM)
-        set_mapping(row, op, &it->found[i]);
+        set_mapping(row, op, &it->took->found[i]);
     set_energy(row, it, op_pj(l, it, i, t->fs));
 }
 
-/* Sums: of the layer and the head of what they take, of the total of all calls and all time. */
-static void add_sums(struct llm_rows *l, const struct simulated *it, struct llm_row sum[3])
+/* How long each takes for one part of the requests, and how long they wait in the mean. */
+static void stage_rows(struct llm_rows *l, const struct simulated *it)
 {
-    double layer = 0, head = 0, total = 0;
+    const struct pipeline *p = it->took;
+    char name[24];
+
+    for (int64_t i = 0; i < p->stages; i++) {
+        snprintf(name, sizeof name, "stage.%d", (int)i);
+        struct llm_row *row = new_row(l, it, name);
+        set_time(row, p->stage_fs[i], p->micro * p->stage_fs[i], p);
+        row->count = (uint64_t)p->micro;
+    }
+    set_time(new_row(l, it, "bubble"), pipeline_bubble_fs(p) / p->stages, pipeline_bubble_fs(p), p);
+}
+
+/* Sums: of the layer at row `layer` and the head behind it what they take, of the total, which is
+ * the last, all calls and all time. */
+static void add_sums(struct llm_rows *l, const struct simulated *it, size_t layer)
+{
+    double layer_pj = 0, head_pj = 0,
+           pj = l->chip->energy.static_w * (double)it->took->all.fs / 1e3;
     bool behind = false;
 
-    for (size_t i = 0; i < it->graph->n; i++) {
-        const struct took *t = &it->took->op[i];
-        bool is_layer = it->graph->op[i].is_layer;
+    for (size_t i = 0; i < it->took->graph.n; i++) {
+        const struct took *t = &it->took->all.op[i];
+        const struct llm_op *op = &it->took->graph.op[i];
 
-        layer += is_layer ? op_pj(l, it, i, t->fs) : 0;
-        behind = behind || is_layer;
-        head += behind && !is_layer ? op_pj(l, it, i, t->fs) : 0;
-        total += (double)t->count * op_pj(l, it, i, 0) +
-                 l->chip->energy.static_w * (double)t->all_fs / 1e3;
+        layer_pj += op->is_layer ? op_pj(l, it, i, t->fs) : 0;
+        behind = behind || op->is_layer;
+        head_pj += behind && !op->is_layer && op->kind != LLM_SEND ? op_pj(l, it, i, t->fs) : 0;
+        pj += (double)t->count * op_pj(l, it, i, 0);
     }
-    set_energy(&sum[0], it, layer);
-    set_energy(&sum[1], it, head);
-    set_energy(&sum[2], it, total);
+    set_energy(&l->row[layer], it, layer_pj);
+    set_energy(&l->row[layer + 1], it, head_pj);
+    set_energy(&l->row[l->n - 1], it, pj);
 }
 
 /* The layer is the first one, the head what comes after the layers. */
 void llm_rows_add(struct llm_rows *l, const struct simulated *it)
 {
-    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, all_fs = it->took->fs;
-    const struct graph *g = it->graph;
+    int64_t layer_fs = 0, layers_fs = 0, head_fs = 0, heads_fs = 0, all_fs = it->took->all.fs;
+    const struct graph *g = &it->took->graph;
 
     for (size_t i = 0; i < g->n; i++) {
-        const struct took *t = &it->took->op[i];
+        const struct took *t = &it->took->all.op[i];
+        bool is_head = !g->op[i].is_layer && layers_fs > 0 && g->op[i].kind != LLM_SEND;
 
         op_row(l, it, i);
         layer_fs += g->op[i].is_layer ? t->fs : 0;
         layers_fs += g->op[i].is_layer ? t->all_fs : 0;
-        head_fs += !g->op[i].is_layer && layers_fs > 0 ? t->fs : 0;
+        head_fs += is_head ? t->fs : 0;
+        heads_fs += is_head ? t->all_fs : 0;
     }
+    size_t layer = l->n;
     struct llm_row *row = new_row(l, it, "layer");
-    set_time(row, layer_fs, layers_fs, all_fs);
-    row->count = (uint64_t)g->layers;
-    set_time(new_row(l, it, "head"), head_fs, head_fs, all_fs);
-    set_time(new_row(l, it, "total"), all_fs, all_fs, all_fs);
-    add_sums(l, it, &l->row[l->n - 3]);
+    set_time(row, layer_fs, layers_fs, it->took);
+    row->count = (uint64_t)(g->layers * it->took->micro);
+    set_time(new_row(l, it, "head"), head_fs, heads_fs, it->took);
+    if (it->took->stages > 1)
+        stage_rows(l, it);
+    set_time(new_row(l, it, "total"), all_fs, it->took->stages * all_fs, it->took);
+    add_sums(l, it, layer);
 }
 
 void llm_rows_traced(struct llm_rows *l, uint32_t ranks, const struct llm_traced *op, size_t n,
                      int64_t total_fs)
 {
     const struct shape s = {.tp = ranks};
-    const struct simulated it = {.shape = &s, .phase = "trace"};
+    const struct pipeline took = {.stages = 1, .all = {.fs = total_fs}};
+    const struct simulated it = {&s, &took, "trace"};
 
     for (size_t i = 0; i < n; i++) {
         struct llm_row *row = new_row(l, &it, op[i].op);
 
-        set_time(row, op[i].fs, op[i].all_fs, total_fs);
+        set_time(row, op[i].fs, op[i].all_fs, &took);
         row->count = op[i].count;
         row->is_op = op[i].bytes > 0;
         row->bytes = op[i].bytes;
@@ -211,7 +238,7 @@ void llm_rows_traced(struct llm_rows *l, uint32_t ranks, const struct llm_traced
         row->has_link = row->link_bytes > 0;
         set_peak(row, l->chip, op[i].fs);
     }
-    set_time(new_row(l, &it, "total"), total_fs, total_fs, total_fs);
+    set_time(new_row(l, &it, "total"), total_fs, total_fs, &took);
 }
 
 void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
@@ -224,7 +251,7 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
     l->total[l->n_totals++] =
         (struct llm_total){.roofs = roofs,
                            .has_fabric = roofs.fabric > 0,
-                           .batch = (uint64_t)s->batch,
+                           .batch = (uint64_t)(s->batch * count_of(s->micro)),
                            .tp = (uint64_t)s->tp,
                            .kv = (uint64_t)kv,
                            .ttft_ms = (double)ttft_fs / 1e12,
@@ -232,7 +259,8 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
                            .tpot_ms = (double)tpot_fs / 1e12,
                            .has_tpot = tpot_fs > 0,
                            .user_per_s = 1e15 / (double)tpot_fs,
-                           .per_s = (double)s->batch * 1e15 / (double)tpot_fs};
+                           .per_s = (double)(s->batch * count_of(s->micro) * count_of(s->dp)) *
+                                    1e15 / (double)tpot_fs};
 }
 
 /* -- what is printed -------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* llm_rows.h -- the rows of llm: operations, sums, and what each batch comes to. */
 #ifndef LLM_ROWS_H
 #define LLM_ROWS_H
-#include "cli/llm/energy.h"
-#include "cli/llm/search.h"
+#include "cli/llm/pipeline.h"
 
 struct llm_rows {
     const char *model;       /* borrowed */
@@ -15,15 +14,12 @@ struct llm_rows {
     size_t n_totals, totals_room;
 };
 
-/* An iteration: a row for each operation, then the layer, the head and the total. */
+/* An iteration: a row for each operation, then the layer, the head, each of several stages and what
+ * they wait, and the total. */
 struct simulated {
-    const struct graph *graph;
     const struct shape *shape;
-    const struct iteration *took;
-    const struct found *found;
-    const char *const *cause;
+    const struct pipeline *took;
     const char *phase;
-    const struct energy_counts *counts; /* where a machine has keys of energy */
 };
 void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
 

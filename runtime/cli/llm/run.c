@@ -67,7 +67,7 @@ size_t run_operations(const struct graph *g)
 static kb_status launch(const struct chip *c, const struct graph *g, struct work *w, kb_error *why)
 {
     static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
-    size_t n = (size_t)w->step.tp * w->step.pes;
+    size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
     kb_status status =
         kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), (int64_t)g->room),
                       by_rows, &w->room, why);
@@ -79,7 +79,7 @@ static kb_status launch(const struct chip *c, const struct graph *g, struct work
     w->step.room = w->room;
     w->pes = memory_new(n, sizeof *w->pes);
     for (size_t i = 0; i < n; i++)
-        w->pes[i] = c->order[i];
+        w->pes[i] = w->step.pe_of[i];
     qsort(w->pes, n, sizeof *w->pes, by_number);
     kb_launch_request request = {.name = "llm",
                                  .kernel = llm_kernel,
@@ -94,11 +94,13 @@ static size_t all_pes(const struct llm_step *s)
     return (size_t)s->tp * s->pes;
 }
 
-/* When operation `i` of those done has ended on all PEs. */
-static int64_t ended_fs(const struct llm_step *s, size_t i)
+/* When operation `i` of those done, which is `op`, has ended on all PEs. */
+static int64_t ended_fs(const struct llm_step *s, const struct llm_op *op, size_t i)
 {
     int64_t last = 0;
 
+    for (size_t pe = 0; op->kind == LLM_SEND && pe < all_pes(s); pe++)
+        last = s->got_fs[pe] > last ? s->got_fs[pe] : last;
     for (size_t pe = 0; pe < all_pes(s); pe++)
         last = s->end_fs[i * all_pes(s) + pe] > last ? s->end_fs[i * all_pes(s) + pe] : last;
     return last;
@@ -138,7 +140,7 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
         for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++)
             for (i = first; i < g->n && g->op[i].is_layer == is_layer; i++) {
                 bool last = is_layer && l == *s->layers_done - 1;
-                int64_t end = ended_fs(s, done++);
+                int64_t end = ended_fs(s, &g->op[i], done++);
 
                 take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
                 if (each_fs)
@@ -201,7 +203,7 @@ static enum exit_code watch_path(const struct cli *cli, const struct graph *g, c
     kb_status status = kb_breakdown_path(path, watch->each, watch->arg);
 
     for (size_t i = 0; i < g->n; i++)
-        watch->ended_fs[i] = ended_fs(&w->step, i);
+        watch->ended_fs[i] = ended_fs(&w->step, &g->op[i], i);
     return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
 }
 
@@ -227,7 +229,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .layers = g->layers,
                               .tp = (uint32_t)s->tp,
                               .pes = c->unit_pes,
-                              .pe_of = c->order,
+                              .pe_of = c->order + (size_t)s->first_rank * c->unit_pes,
                               .kv_at = g->kv_at,
                               .kv_bytes = g->kv_bytes,
                               .scratch = g->scratch,
@@ -250,6 +252,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
+    w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
@@ -274,6 +277,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         c->told->done += run_operations(g);
     kb_breakdown_free(path);
     kb_sim_free(w.sim);
+    free(w.step.got_fs);
     if (how->learns) {
         *how->learns = (struct llm_known){w.step.tp, w.step.came_fs, w.step.end_fs};
     } else {

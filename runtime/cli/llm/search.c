@@ -321,6 +321,7 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
     one.op[0] = *op;
     one.op[0].is_layer = false;
     alone.tp = 1;
+    alone.first_rank = 0;
     enum exit_code code = run_graph(cli, c, &one, &alone, NULL, &took);
     *fs = took.gave_up ? INT64_MAX : took.fs;
     return code;

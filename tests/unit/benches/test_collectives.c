@@ -20,10 +20,10 @@ extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, 
 
 static const struct {
     const kb_bench *bench;
-    const char *algorithms[10]; /* beside auto, which comes last */
+    const char *algorithms[11]; /* beside auto, which comes last */
 } collectives[] = {
     {&bench_all_reduce,
-     {"ring", "one_way", "line", "axes", "halving", "axes_halving", "tree", "auto"}},
+     {"ring", "one_way", "line", "axes", "halving", "axes_halving", "tree", "double_tree", "auto"}},
     {&bench_broadcast, {"ring", "one_way", "line", "tree", "auto"}},
     {&bench_all_gather, {"ring", "one_way", "line", "axes", "hierarchical", "auto"}},
     {&bench_reduce_scatter, {"ring", "one_way", "line", "axes", "hierarchical", "auto"}},

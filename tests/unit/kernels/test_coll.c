@@ -151,10 +151,11 @@ static void every_rank_has_what_it_should(void **state)
     static const uint32_t pes[] = {3, 0, 9, 1, 17, 7, 2, 33};
     static const int64_t n[] = {1, 2, 3, 5, 8}, counts[] = {0, 7, 1000, LONGEST};
 
-    static const kb_coll_algorithm algorithms[] = {KB_COLL_AUTO,   KB_COLL_RING,    KB_COLL_LINE,
-                                                   KB_COLL_DIRECT, KB_COLL_HALVING, KB_COLL_ONE_WAY,
-                                                   KB_COLL_TREE};
-    static const char *const calls_of[] = {"gsrabu", "gsrbu", "gsrbu", "gsra", "r", "gsrbu", "rbu"};
+    static const kb_coll_algorithm algorithms[] = {
+        KB_COLL_AUTO,    KB_COLL_RING,    KB_COLL_LINE, KB_COLL_DIRECT,
+        KB_COLL_HALVING, KB_COLL_ONE_WAY, KB_COLL_TREE, KB_COLL_DOUBLE_TREE};
+    static const char *const calls_of[] = {"gsrabu", "gsrbu", "gsrbu", "gsra",
+                                           "r",      "gsrbu", "rbu",   "r"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(n); i++)
@@ -232,6 +233,9 @@ static void mistakes_are_named(void **state)
     assert_refused(
         (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_TREE}},
         "KB_COLL_TREE is for kb_broadcast, kb_reduce, kb_all_reduce; here there are KB_COLL_RING");
+    assert_refused(
+        (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_DOUBLE_TREE}},
+        "KB_COLL_DOUBLE_TREE is for kb_all_reduce; here there are KB_COLL_RING");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_HALVING}},
@@ -656,6 +660,7 @@ static void rows_of_pes(tl_ctx *tl, const kb_args *args)
     sums_to(tl, kb_group_all(tl), KB_COLL_HIERARCHICAL, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_AXES_HALVING, 136);
     sums_to(tl, kb_group_all(tl), KB_COLL_TREE, 136);
+    sums_to(tl, kb_group_all(tl), KB_COLL_DOUBLE_TREE, 136);
     sums_to(tl, kb_group_sip(tl), KB_COLL_HIERARCHICAL, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
     sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);

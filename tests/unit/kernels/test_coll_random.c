@@ -159,7 +159,7 @@ static struct plan random_plan(const kb_topology *topo, struct rng *rng)
 static const char *algorithms_of(char what)
 {
     return what == 'r'                  ? "012346"
-                                          "8"
+                                          "89"
            : what == 'a'                ? "04"
            : what == 'b' || what == 'u' ? "01238"
                                         : "01234";
@@ -176,7 +176,9 @@ static void all_calls(const kb_topology *topo, struct plan p, uint64_t seed, boo
         for (const char *a = algorithms_of(*what); *a && p.count > 0; a++) {
             if (few && !strchr("018", *a))
                 continue;
-            p.algorithm = *a == '8' ? KB_COLL_TREE : (kb_coll_algorithm)(*a - '0');
+            p.algorithm = *a == '8'   ? KB_COLL_TREE
+                          : *a == '9' ? KB_COLL_DOUBLE_TREE
+                                      : (kb_coll_algorithm)(*a - '0');
             run_plan(topo, &p, seed);
         }
         p.count = count;

@@ -12,7 +12,7 @@
  * Example: on cube8 16 KiB of f16 take 0.28 us along the axes by the estimate, 0.34 by halving, and
  * 2 us and more on rings: two are tried.
  */
-enum { TRIALS_MOST = 3, TRIED_PES_MOST = 2048 };
+enum { TRIALS_MOST = 3, TRIED_PES_MOST = 1024 };
 #define NEAR 2.0
 
 struct candidate {

@@ -814,7 +814,7 @@ break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um
 break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
 break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'
 break_it 'llm: energy: all products are of one type' runtime/cli/llm/energy.c 's/\[KB_F16\] = 3, \[KB_BF16\] = 4/[KB_F16] = 3, [KB_BF16] = 3/'
-break_it 'llm: energy: one of several machines has the column' runtime/cli/cmd_llm.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'
+break_it 'llm: energy: one of several machines has the column' runtime/cli/llm/llm_asked.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'
 break_it 'llm: chakra: durations are rounded one by one' runtime/cli/llm/chakra_path.c 's/return \(uint64_t\)\(\(end_fs \+ us \/ 2\) \/ us - \(begin_fs \+ us \/ 2\) \/ us\);/return (uint64_t)((end_fs - begin_fs + us \/ 2) \/ us);/'
 break_it 'llm: chakra: an all_gather is of all ranks' runtime/cli/llm/chakra_write.c 's/gather \? op->bytes \/ n : op->bytes/op->bytes/'
 break_it 'llm: chakra: an all_gather that is read, too' runtime/cli/llm/chakra_trace.c 's/to->what == REPLAY_ALL_GATHER &&/0 \&\&/'
@@ -825,6 +825,8 @@ break_it 'llm: chakra: the last ready node is first' benches/llm/replay.c 's/hea
 break_it 'llm: chakra: messages are taken in the order of ids' benches/llm/replay.c 's/sent && sent->tag == node->tag &&/sent \&\&/'
 break_it 'llm: chakra: a circle is waited for' runtime/cli/llm/chakra_trace.c 's/if \(done < f->n\)/if (0)/'
 break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
+break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
+break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
 break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
@@ -873,6 +875,12 @@ break_it 'llm: a graph of rows that were sent does not gather them' runtime/cli/
 break_it 'llm: a graph forgets its parts' runtime/cli/llm/graph_write.c 's/put_more\(&sink, "microbatches", s->micro\);//'
 break_it 'llm: a graph sends what it likes' runtime/cli/llm/graph_check.c 's/return llm_between_ranks\(op\) \&\& collective_wrong/return op->kind == LLM_ALL_REDUCE \&\& collective_wrong/'
 break_it 'llm: a graph of stages need not send' runtime/cli/llm/graph_read.c 's/if \(sends != \(pp > 1\)\)/if (0)/'
+break_it 'llm: a search forgets copies' runtime/cli/llm/divide.c 's/units \/ tp \/ pp\};/1};/'
+break_it 'llm: a search gives each copy all requests' runtime/cli/cmd_llm.c 's/llm_split\(l, requests \/ s\.dp, /llm_split(l, requests, /'
+break_it 'llm: a search prints the rows of the first' runtime/cli/llm/llm_rows.c 's/l->row \+ l->total\[0\]\.first,/l->row,/'
+break_it 'llm: a search tries what was not asked for' runtime/cli/llm/divide.c 's/!is_tp_asked\(l, d->tp\) \|\|//'
+break_it 'llm: a search ends where a division does not fit' runtime/cli/cmd_llm.c 's/i < n \&\& \(!code \|\| l->too_large\)/i < n \&\& !code/'
+break_it 'llm: a search takes bubbles for nothing' runtime/cli/llm/llm_rows.c 's/strcmp\(row\[i\]\.op, "bubble"\) == 0 \? "bubble" : //'
 break_it 'llm: a graph is told of options that were not given' runtime/cli/cmd_llm.c 's/if \(options\[i\]\.is_there\)/if (options[i].is_there || o->ep)/'
 break_it 'llm: latents: a score is without what is turned' benches/llm/latent.c 's/\(head \+ 1\) \* wide - turned/head * wide/'
 break_it 'llm: latents: all heads have the matrix of the first' benches/llm/gemm.c 's/int64_t before = rows->col \*/int64_t before = 0 */'
@@ -1004,6 +1012,10 @@ break_it 'f8: what is too large wraps' runtime/data/convert.c 's/if \(magnitude 
 break_it 'f8: the rate of f16' runtime/pe/pe_gemm.c 's/return pe->rate_f8;/return pe->rate_f16;/'
 break_it 'f8: anything is right beyond the largest' runtime/phase2/reference_number.c 's/^    want = fmin\(fmax\(want, -most\), most\);/    (void)most;/'
 break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(npy->dtype == tensor->dtype \|\| is_bits_of\(.*\) \|\|$/    if (npy->dtype == tensor->dtype ||/'
+# -- operations of Triton --------------------------------------------------------------------
+break_it 'triton: what helpers use is not counted' tools/triton.py 's/rest \+= \[c for c in called if c in everywhere and c not in seen\]/rest += []/'
+break_it 'triton: an operation that is not listed has a call' tools/triton.py 's/calls\.get\(plain, "\?"\)/calls.get(plain, "-")/'
+break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
 break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
@@ -1247,6 +1259,7 @@ choose_tests() {
     'l2: '*launch*) tests=(l2_launch) scripts=() && return ;;
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
+    'triton: '*) tests=() scripts=(triton) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
@@ -1286,7 +1299,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -10,6 +10,7 @@
 #include "cli/llm/chakra.h"
 #include "cli/llm/chakra_run.h"
 #include "cli/llm/facts.h"
+#include "cli/llm/divide.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
@@ -113,6 +114,9 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
             high = less.batch;
     }
     l->too_large = true;
+    l->needs_bytes = bytes;
+    if (l->searches)
+        return EXIT_USAGE;
     if (low == 0)
         return refuse_whole(l, s, bytes);
     return cmd_say(l->cli, EXIT_USAGE,
@@ -374,6 +378,45 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
 
+/* All divisions, one after the other; the best one's rows are printed. */
+static enum exit_code run_divisions(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
+    int64_t requests = (int64_t)l->batches.value[0];
+    struct division *d;
+    size_t n = divisions_of(l, requests, &d), fit = 0;
+    enum exit_code code = EXIT_OK;
+
+    l->rows.searches = true;
+    l->told.iterations = n * iterations_of_batch(l);
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
+    for (size_t i = 0; i < n && (!code || l->too_large); i++) {
+        struct shape s = l->shape;
+        size_t first = l->rows.n;
+
+        l->too_large = false;
+        s.tp = d[i].tp;
+        s.pp = d[i].pp;
+        s.ep = d[i].ep;
+        s.dp = d[i].dp;
+        code = llm_split(l, requests / s.dp, &s);
+        if (!code)
+            code = batch(l, &s);
+        if (l->too_large)
+            llm_rows_too_large(&l->rows, &s, l->needs_bytes);
+        else if (!code)
+            llm_rows_divided(&l->rows, first);
+        fit += !code;
+    }
+    free(d);
+    if (fit > 0)
+        llm_rows_sort(&l->rows);
+    else if (!code || l->too_large)
+        code = cmd_say(l->cli, EXIT_USAGE, "%s: none of %zu divisions of %u ranks %s",
+                       l->rows.model, n, l->chip.units, n > 0 ? "fits" : "is possible");
+    return end_here(l, out, fit > 0 && l->too_large ? EXIT_OK : code);
+}
+
 /* -- graphs ----------------------------------------------------------------------------------- */
 
 /* Files of what is done are of one iteration. */
@@ -383,7 +426,7 @@ static enum exit_code check_one(const struct llm *l)
     struct asked asked = asked_of(l, 0);
 
     if (l->tps.n * l->batches.n == 1 && l->decodes.n <= 1 && o->tokens == 0 && o->chunk == 0 &&
-        (asked.prompt > 0) != (asked.kv > 0))
+        !o->search && (asked.prompt > 0) != (asked.kv > 0))
         return EXIT_OK;
     return cmd_say(l->cli, EXIT_USAGE,
                    "--%s is of one iteration: one --prefill or --decode, --tp and --batch",
@@ -427,21 +470,14 @@ static enum exit_code refuse_options(const struct cli *cli)
         const char *name;
         bool is_there;
     } options[] = {
-        {"tp", o->tp},
-        {"pp", o->pp},
-        {"dp", o->dp},
-        {"microbatches", o->microbatches},
-        {"ep", o->ep},
-        {"routing", o->routing},
-        {"batch", strcmp(o->batch, "1") != 0},
-        {"prefill", o->prefill},
-        {"chunk", o->chunk},
-        {"decode", o->decode},
-        {"tokens", o->tokens},
-        {"weights", o->weights},
-        {"act", o->act},
-        {"kv", o->kv},
-        {"graph", o->graph},
+        {"tp", o->tp},           {"pp", o->pp},
+        {"dp", o->dp},           {"microbatches", o->microbatches},
+        {"ep", o->ep},           {"routing", o->routing},
+        {"search", o->search},   {"batch", strcmp(o->batch, "1") != 0},
+        {"prefill", o->prefill}, {"chunk", o->chunk},
+        {"decode", o->decode},   {"tokens", o->tokens},
+        {"weights", o->weights}, {"act", o->act},
+        {"kv", o->kv},           {"graph", o->graph},
         {"dry-run", o->dry_run},
     };
 
@@ -504,7 +540,7 @@ static enum exit_code run_model(struct llm *l)
         code = check_one(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
-    return code ? code : cmd_output(l->cli, run_batches, l);
+    return code ? code : cmd_output(l->cli, l->searches ? run_divisions : run_batches, l);
 }
 
 /* What MODEL is. */
@@ -515,29 +551,6 @@ static enum source source_of(const char *name)
     return chakra_is_trace(name) ? FROM_TRACE : graph_yaml_is(name) ? FROM_GRAPH : FROM_MODEL;
 }
 
-static enum exit_code run_source(struct llm *l, enum source from)
-{
-    switch (from) {
-    case FROM_TRACE:
-        return chakra_run(l->cli, &l->chip, &l->rows);
-    case FROM_GRAPH:
-        return run_given(l);
-    default:
-        return run_model(l);
-    }
-}
-
-/* Has the machine keys of energy, or may another of --vary have some? */
-static bool tells_energy(const struct llm *l)
-{
-    const struct set_list *vary = &l->cli->opts.vary;
-    bool has = l->chip.energy.is_known;
-
-    for (size_t i = 0; i < vary->n; i++)
-        has = has || strncmp(vary->word[i], "energy.", 7) == 0;
-    return has;
-}
-
 static enum exit_code run_machine(struct llm *l, enum source from)
 {
     const struct opts *o = &l->cli->opts;
@@ -546,11 +559,13 @@ static enum exit_code run_machine(struct llm *l, enum source from)
 
     l->chip.told = &l->told;
     l->rows.chip = &l->chip;
-    l->rows.tells_energy = tells_energy(l);
+    l->rows.tells_energy = llm_tells_energy(l);
     if (!code)
         code = llm_read_mapping(l, &map);
     if (!code)
-        code = run_source(l, from);
+        code = from == FROM_TRACE   ? chakra_run(l->cli, &l->chip, &l->rows)
+               : from == FROM_GRAPH ? run_given(l)
+                                    : run_model(l);
     if (!code && o->map_out)
         code = searched_write(l->cli, o->map_out, &l->known);
     tile_map_free(&map);

@@ -327,6 +327,28 @@ refused "parts that do not divide" 2 "--microbatches 3 does not divide a batch o
 refused "parts without stages" 2 "--microbatches are of stages (--pp)" llm llama-3.2-1b --microbatches 2
 refused "a stage that is too large" 2 "llama-3.1-405b needs 106.211 GB of 51.540 a rank" llm llama-3.1-405b --pp 8 --decode 16
 
+run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --tries 1 --format json --quiet
+equal "all divisions of 8 ranks and 4 requests" "1/2/4 1/4/2 1/8/1 2/1/4 2/2/2 2/4/1 4/1/2 4/2/1 8/1/1" \
+    "$(total '[.totals[] | "\(.tp)/\(.pp)/\(.dp)"] | sort | join(" ")')"
+equal "the best is first, and has the rows" "0 true" \
+    "$(total '[.totals[].tpot_ms] as $t | ([range(1; $t | length) | select($t[.] < $t[. - 1])] | length | tostring) + " " +
+        ([.rows[] | select(.op == "total") | .us / 1000 - $t[0] | fabs < 0.000001] == [true] | tostring)')"
+equal "each says what its time is for" 0 "$(total '[.totals[] | select(.why | test("^(hbm|bubble) [0-9.]* %") | not)] | length')"
+cp out all
+run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --tp 4 --tries 1 --format json --quiet
+equal "what is given stays" "4/1/2 4/2/1" "$(total '[.totals[] | "\(.tp)/\(.pp)/\(.dp)"] | sort | join(" ")')"
+run llm llama-3.2-1b --decode 16 --batch 2 --dp 2 --tp 4 --tries 1 --format json --quiet
+equal "as long as by itself" "$(jq '.totals[] | select(.tp == 4 and .dp == 2) | .batch, .tpot_ms' all | xargs)" \
+    "$(total '.totals[] | .batch, .tpot_ms' | xargs)"
+run llm moe.json --decode 16 --batch 1 --search parallel --tries 1 --format json --quiet
+equal "experts are divided in all ways" "1 2 4 8" "$(total '[.totals[] | select(.tp == 8) | .ep] | sort | join(" ")')"
+run llm llama-3.1-405b --weights i8 --decode 16 --search parallel --tries 1 --format json --quiet
+equal "what does not fit is last, and says so" "0 null needs 55.208 GB of 51.540 a rank" "$code $(total '.totals[-1] | "\(.tpot_ms) \(.why)"')"
+refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel
+refused "none is possible" 2 "llama-3.2-1b: none of 0 divisions of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
+refused "a search of two batches" 2 "--search parallel is of one --batch and --decode" llm llama-3.2-1b --search parallel --batch 1,2
+refused "another search" 2 "--search 'all' is not parallel" llm llama-3.2-1b --search all
+
 # wrong_stages NAME TEXT SED: stages.yaml with a mistake
 wrong_stages()
 {

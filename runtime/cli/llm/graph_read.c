@@ -231,7 +231,7 @@ static void check_stages(struct graph_reader *r, const yaml_node_t *nodes)
     if (sends != (pp > 1))
         yaml_bad(&r->yaml, nodes, "a graph of %lld stages has %s send, not %zu", (long long)pp,
                  pp > 1 ? "one" : "no", sends);
-    else if (stage_refuse(g->layers, 0, pp, why))
+    else if (pp > 1 && stage_refuse(g->layers, 0, pp, why))
         yaml_bad(&r->yaml, nodes, "its layers are not enough for %lld stages; %s", (long long)pp,
                  why);
 }

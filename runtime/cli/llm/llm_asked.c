@@ -3,6 +3,7 @@
 #include "cli/llm/chakra.h"
 #include "cli/llm/graph_check.h"
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
@@ -136,6 +137,20 @@ static enum exit_code read_list(const struct llm *l, const char *option, const c
     return EXIT_OK;
 }
 
+/* One number of requests, and one step. */
+static enum exit_code check_search(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (strcmp(o->search, "parallel") != 0)
+        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel", o->search);
+    if (l->batches.n > 1 || l->decodes.n > 1 || o->graph)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--search parallel is of one --batch and --decode, without --graph");
+    l->searches = true;
+    return EXIT_OK;
+}
+
 enum exit_code llm_read_lists(struct llm *l)
 {
     enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
@@ -151,6 +166,8 @@ enum exit_code llm_read_lists(struct llm *l)
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
+    if (o->search)
+        return check_search(l);
     for (size_t i = 0; i < l->tps.n && !code; i++)
         code = check_ranks(l, l->tps.value[i]);
     l->rows.many_tps = l->tps.n > 1;
@@ -187,4 +204,14 @@ enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
         return EXIT_OK;
     l->known.map = map;
     return tile_map_read(l->cli, &l->chip, o->map, map);
+}
+
+bool llm_tells_energy(const struct llm *l)
+{
+    const struct set_list *vary = &l->cli->opts.vary;
+    bool has = l->chip.energy.is_known;
+
+    for (size_t i = 0; i < vary->n; i++)
+        has = has || strncmp(vary->word[i], "energy.", 7) == 0;
+    return has;
 }

@@ -20,6 +20,8 @@ struct llm {
     struct llm_rows rows;
     struct told told;
     bool too_large;                 /* the last batch */
+    bool searches;                  /* divisions: what is too large is told among the others */
+    uint64_t needs_bytes;           /* of a rank, by what was too large */
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
 
@@ -40,5 +42,8 @@ enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
 
 /* The grid and the tiles that are given, which are kept in `map`. */
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
+
+/* Has the machine keys of energy, or may another of --vary have some? */
+bool llm_tells_energy(const struct llm *l);
 
 #endif

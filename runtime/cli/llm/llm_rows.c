@@ -3,8 +3,10 @@
 #include "base/text.h"
 #include "cli/llm/roofs.h"
 #include "cli/out/memory.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One printed row. */
 struct llm_row {
@@ -42,7 +44,9 @@ static const struct column columns[] = {
 
 /* What a batch comes to. */
 struct llm_total {
-    uint64_t batch, tp, kv;
+    uint64_t batch, tp, kv, pp, ep, dp, needs_bytes;
+    size_t first, n; /* its rows, in a search */
+    char why[96];    /* what most of its time is for, in a search */
     double ttft_ms, tpot_ms, user_per_s, per_s;
     struct roofs roofs;
     bool has_fabric, has_ttft, has_tpot;
@@ -56,6 +60,10 @@ static const struct column total_columns[] = {
     COLUMN_IF("tokens_per_s", CELL_FRACTION, struct llm_total, per_s, has_tpot),
     COLUMN("tp", CELL_COUNT, struct llm_total, tp),
     COLUMN_IF("kv", CELL_COUNT, struct llm_total, kv, kv),
+    COLUMN("pp", CELL_COUNT, struct llm_total, pp),
+    COLUMN("ep", CELL_COUNT, struct llm_total, ep),
+    COLUMN("dp", CELL_COUNT, struct llm_total, dp),
+    COLUMN("why", CELL_TEXT, struct llm_total, why),
     COLUMN("peak_gops", CELL_FRACTION, struct llm_total, roofs.peak),
     COLUMN("math_gops", CELL_FRACTION, struct llm_total, roofs.math),
     COLUMN("memory_gbs", CELL_FRACTION, struct llm_total, roofs.memory),
@@ -253,6 +261,9 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
                            .has_fabric = roofs.fabric > 0,
                            .batch = (uint64_t)(s->batch * count_of(s->micro)),
                            .tp = (uint64_t)s->tp,
+                           .pp = (uint64_t)count_of(s->pp),
+                           .ep = (uint64_t)count_of(s->ep),
+                           .dp = (uint64_t)count_of(s->dp),
                            .kv = (uint64_t)kv,
                            .ttft_ms = (double)ttft_fs / 1e12,
                            .has_ttft = ttft_fs > 0,
@@ -261,6 +272,92 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
                            .user_per_s = 1e15 / (double)tpot_fs,
                            .per_s = (double)(s->batch * count_of(s->micro) * count_of(s->dp)) *
                                     1e15 / (double)tpot_fs};
+}
+
+/* -- divisions -------------------------------------------------------------------------------- */
+
+enum { REASONS = 10 };
+
+struct reason {
+    const char *word;
+    double pct;
+};
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct reason *)a)->pct, y = ((const struct reason *)b)->pct;
+
+    return x > y ? -1 : x < y;
+}
+
+/* What the times of rows are for: causes, and waits of stages. */
+static size_t reasons_of(const struct llm_row *row, size_t n, struct reason *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *word = strcmp(row[i].op, "bubble") == 0 ? "bubble" : row[i].cause;
+        size_t k = 0;
+
+        if (!word)
+            continue;
+        while (k < count && strcmp(out[k].word, word) != 0)
+            k++;
+        if (k == count && count < REASONS)
+            out[count++] = (struct reason){word, 0};
+        if (k < REASONS)
+            out[k].pct += row[i].pct;
+    }
+    qsort(out, count, sizeof *out, by_share);
+    return count;
+}
+
+void llm_rows_divided(struct llm_rows *l, size_t first)
+{
+    enum { TOLD = 3 };
+    struct llm_total *t = &l->total[l->n_totals - 1];
+    struct reason reason[REASONS];
+    double sums = 0;
+    char *at = t->why;
+
+    t->first = first;
+    t->n = l->n - first;
+    for (size_t i = first; i < l->n; i++)
+        sums += strcmp(l->row[i].op, "total") == 0;
+    size_t n = reasons_of(l->row + first, t->n, reason);
+    for (size_t i = 0; i < n && i < TOLD; i++)
+        at += text_format(at, 32, "%s%s %.1f %%", i > 0 ? ", " : "", reason[i].word,
+                          reason[i].pct / sums);
+}
+
+void llm_rows_too_large(struct llm_rows *l, const struct shape *s, uint64_t bytes)
+{
+    llm_rows_total(l, s, 0, 0, 0);
+    struct llm_total *t = &l->total[l->n_totals - 1];
+    t->needs_bytes = bytes;
+    text_format(t->why, sizeof t->why, "needs %.3f GB of %.3f a rank", (double)bytes / 1e9,
+                (double)l->chip->unit_bytes / 1e9);
+}
+
+/* Of a token, or of a prompt if there are no tokens; what does not fit is last. */
+static double time_of(const struct llm_total *t)
+{
+    return t->needs_bytes > 0 ? HUGE_VAL : t->has_tpot ? t->tpot_ms : t->ttft_ms;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct llm_total *s = a, *t = b;
+    double x = time_of(s), y = time_of(t);
+
+    return x < y ? -1 : x > y ? 1 : s->tp > t->tp ? -1 : s->tp < t->tp;
+}
+
+void llm_rows_sort(struct llm_rows *l)
+{
+    qsort(l->total, l->n_totals, sizeof *l->total, by_time);
+    memmove(l->row, l->row + l->total[0].first, l->total[0].n * sizeof *l->row);
+    l->n = l->total[0].n;
 }
 
 /* -- what is printed -------------------------------------------------------------------------- */
@@ -297,7 +394,11 @@ static char *lines_of_totals(const struct llm_rows *l)
         const struct llm_total *t = &l->total[i];
 
         at += text_format(at, LINE_ROOM / 4, "%s", i > 0 ? "\n" : "");
-        if (l->many_tps)
+        if (l->searches)
+            at += text_format(at, LINE_ROOM / 4, "tp %llu, pp %llu, ep %llu, dp %llu, ",
+                              (unsigned long long)t->tp, (unsigned long long)t->pp,
+                              (unsigned long long)t->ep, (unsigned long long)t->dp);
+        else if (l->many_tps)
             at += text_format(at, LINE_ROOM / 4, "tp %llu, ", (unsigned long long)t->tp);
         at += text_format(at, LINE_ROOM / 4, "batch %llu", (unsigned long long)t->batch);
         if (l->many_kvs)
@@ -309,6 +410,8 @@ static char *lines_of_totals(const struct llm_rows *l)
         if (t->has_tpot)
             at += text_format(at, LINE_ROOM / 4, " tpot %.6f ms, %.3f tokens/s/user, %.3f tokens/s",
                               t->tpot_ms, t->user_per_s, t->per_s);
+        if (l->searches)
+            at += text_format(at, LINE_ROOM / 4, "%s%s", t->needs_bytes > 0 ? " " : "; ", t->why);
     }
     return lines;
 }

@@ -12,6 +12,7 @@ struct llm_rows {
     size_t n, room;
     struct llm_total *total; /* owned: a batch each */
     size_t n_totals, totals_room;
+    bool searches; /* totals are of divisions */
 };
 
 /* An iteration: a row for each operation, then the layer, the head, each of several stages and what
@@ -37,6 +38,14 @@ void llm_rows_traced(struct llm_rows *rows, uint32_t ranks, const struct llm_tra
 /* A batch; 0 fs: not simulated. */
 void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,
                     int64_t tpot_fs);
+
+/* Of a division: that rows from `first` on are of it, or that it needs more bytes than a rank has.
+ */
+void llm_rows_divided(struct llm_rows *rows, size_t first);
+void llm_rows_too_large(struct llm_rows *rows, const struct shape *s, uint64_t bytes);
+
+/* The best division first; its rows alone stay. */
+void llm_rows_sort(struct llm_rows *rows);
 
 void llm_rows_print(const struct cli *cli, struct llm_rows *rows, struct sink *out);
 void llm_rows_free(struct llm_rows *rows);

@@ -85,7 +85,7 @@ const char *stage_refuse(int64_t layers, int64_t dense_layers, int64_t stages, c
 
     if (divides(layers, dense_layers, stages))
         return NULL;
-    while (!divides(layers, dense_layers, most))
+    while (most > 1 && !divides(layers, dense_layers, most))
         most--;
     if (dense_layers > 0)
         snprintf(why, 256,

@@ -1,6 +1,7 @@
 /* test_llm.c -- times of models on ranks of machines. */
 #include "support/any_topology.h"
 #include "support/any_limits.h"
+#include "support/llm_times.h"
 #include "support/rig.h"
 
 #include "base/rng.h"
@@ -12,106 +13,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* -- times --------------------------------------------------------------------------------------
- */
-
-static struct model read_model(const char *name)
-{
-    struct model m;
-
-    assert_int_equal(model_read("test", name, true, &m), EXIT_OK);
-    return m;
-}
-
-/* Small, with 4 layers; every kind of operation. */
-static struct model small_model(enum model_family family)
-{
-    bool falcon = family == MODEL_FALCON, experts = family >= MODEL_MIXTRAL;
-
-    return (struct model){.name = "small",
-                          .family = family,
-                          .hidden = 512,
-                          .layers = 4,
-                          .heads = 8,
-                          .kv_heads = 8,
-                          .head_dim = 64,
-                          .inter = 1024,
-                          .vocab = 2048,
-                          .layernorm = falcon,
-                          .parallel = falcon,
-                          .norms = 2,
-                          .qk_norm = family == MODEL_QWEN3,
-                          .experts = experts ? 8 : 0,
-                          .chosen = experts ? 2 : 0,
-                          .expert_inter = experts ? 1024 : 0,
-                          .dtype = KB_BF16};
-}
-
-/* With a tile for each product; `g` becomes what was simulated. Experts are chosen as `routes`
- * says.
- */
-static struct iteration time_routed(const struct cli *cli, const struct model *m,
-                                    const struct shape *s, struct routes *routes, struct graph *g)
-{
-    struct found found[GRAPH_OPS_MAX] = {{0}};
-    const struct llm_routing *routing = NULL;
-    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
-    struct searched known = {0};
-    struct llm_known times;
-    struct iteration it = {.fs = 0};
-    struct chip chip;
-    uint32_t p, q;
-
-    assert_int_equal(chip_of(cli, &chip), EXIT_OK);
-    graph_of_model(m, s, g);
-    grid_of(&chip, s->batch * s->q, &p, &q);
-    graph_place(g, s, p, q);
-    if (m->experts > 0)
-        assert_int_equal(routes_of(cli, routes, &x, &routing), EXIT_OK);
-    graph_route(g, routing);
-    assert_int_equal(search_tiles(cli, &chip, g, s, 1, &known, found), EXIT_OK);
-    assert_int_equal(run_alone(cli, &chip, g, s, NULL, &times), EXIT_OK);
-    assert_int_equal(run_graph(cli, &chip, g, s, &times, &it), EXIT_OK);
-    run_forget(&times);
-    for (size_t i = 0; i < g->n; i++)
-        assert_true(found[i].bound_fs <= it.op[i].fs);
-    searched_free(&known);
-    chip_free(&chip);
-    return it;
-}
-
-/* Evenly; the table stays, as operations of `g` are asked for their work. */
-static struct iteration time_by(const struct cli *cli, const struct model *m, const struct shape *s,
-                                struct graph *g)
-{
-    static struct routes routes;
-
-    routes_free(&routes);
-    return time_routed(cli, m, s, &routes, g);
-}
-
-static struct iteration time_of(const kb_topology *topo, kb_engine engine, enum model_family family,
-                                const struct shape *s, struct graph *g)
-{
-    const struct cli cli = cli_of(topo, engine);
-    const struct model m = small_model(family);
-
-    return time_by(&cli, &m, s, g);
-}
-
-/* A decode step in bf16 of `batch` requests of `kv` tokens, over `tp` ranks. */
-static struct shape decode_of(int64_t tp, int64_t batch, int64_t kv)
-{
-    return (struct shape){.tp = tp,
-                          .batch = batch,
-                          .q = 1,
-                          .kv = kv,
-                          .page = 16,
-                          .weights = KB_BF16,
-                          .act = KB_BF16,
-                          .kv_dtype = KB_BF16};
-}
 
 static void hold_times(const kb_topology *topo, enum model_family family, const struct shape *s)
 {
@@ -150,70 +51,6 @@ static void operations_add_up_on_both_engines(void **state)
     decode.weights = decode.kv_dtype = KB_I8;
     decode.tp = 1;
     hold_times(&cube8_topology, MODEL_FALCON, &decode);
-}
-
-/* Even layers repeat, and what is left out takes as long as what is not. */
-static void layers_of_even_experts_repeat(void **state)
-{
-    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
-    struct model m = small_model(MODEL_MIXTRAL);
-    const struct shape s = decode_of(8, 4, 16);
-    struct iteration few, all;
-    struct graph g;
-
-    (void)state;
-    m.layers = 12;
-    few = time_by(&cli, &m, &s, &g);
-    cli.opts.no_repeat = true;
-    all = time_by(&cli, &m, &s, &g);
-    assert_true(few.layers < 12);
-    assert_int_equal(all.layers, 12);
-    all.layers = few.layers;
-    assert_memory_equal(&few, &all, sizeof few);
-}
-
-/* All layers are even but the last, which is for two experts: it is not taken for one of the
- * others. */
-static void layers_of_other_experts_are_simulated(void **state)
-{
-    enum { TOKENS = 8, CHOSEN = 2, SLOTS = TOKENS * CHOSEN, LAYERS = 12 };
-    const struct cli cli = cli_of(&cube8_topology, KB_FUSED);
-    struct model m = small_model(MODEL_MIXTRAL);
-    const struct shape s = decode_of(8, TOKENS, 16);
-    static uint16_t expert[LAYERS * SLOTS];
-    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS}, *tables[] = {&table};
-    struct routes routes = {.table = tables, .n = 1};
-    struct iteration it;
-    struct graph g;
-
-    (void)state;
-    m.layers = LAYERS;
-    for (int i = 0; i < LAYERS * SLOTS; i++)
-        expert[i] = (uint16_t)(i / SLOTS == LAYERS - 1 ? i % CHOSEN : i % 8);
-    it = time_routed(&cli, &m, &s, &routes, &g);
-    assert_int_equal(it.layers, LAYERS);
-    for (size_t i = 0; i < g.n; i++)
-        if (strcmp(g.op[i].id, "experts_up") == 0)
-            assert_true(it.op[i].all_fs < LAYERS * it.op[i].fs * 97 / 100);
-}
-
-/* With leaps between exchanges of ranks, and without. */
-static void ranks_that_exchange_rows_take_the_same_times(void **state)
-{
-    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
-    struct model m = small_model(MODEL_MIXTRAL);
-    struct shape s = decode_of(8, 20, 16);
-    struct iteration few, all;
-    struct graph g;
-
-    (void)state;
-    m.layers = 12;
-    s.ep = 8;
-    few = time_by(&cli, &m, &s, &g);
-    cli.opts.no_repeat = true;
-    all = time_by(&cli, &m, &s, &g);
-    all.layers = few.layers;
-    assert_memory_equal(&few, &all, sizeof few);
 }
 
 /* One expert that all tokens want takes its rank longer than even ones do; layers differ then, and
@@ -262,88 +99,6 @@ static void many_pes_share_a_head(void **state)
         it[i] = time_by(&cli, &m, &s, &g);
     }
     assert_memory_equal(&it[0], &it[1], sizeof it[0]);
-    any_topology_free(topo);
-}
-
-/* Runs `layers` layers, all of them or as far as they repeat; how many were simulated. */
-static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no_repeat,
-                         struct iteration *it)
-{
-    struct cli cli = cli_of(topo, KB_FUSED);
-    struct model m = small_model(MODEL_LLAMA);
-    struct graph g;
-
-    m.layers = 12;
-    cli.opts.no_repeat = no_repeat;
-    *it = time_by(&cli, &m, s, &g);
-    return it->layers;
-}
-
-static bool forgets(const char *yaml)
-{
-    const kb_topology *topo = any_topology(yaml);
-    struct cli cli = cli_of(topo, KB_FUSED);
-    struct chip chip;
-
-    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
-    chip_free(&chip);
-    any_topology_free(topo);
-    return chip.forgets;
-}
-
-/* Where bytes lie, or the number of a transaction, may decide how long it takes. */
-static void machines_that_remember_simulate_all_layers(void **state)
-{
-#define ONE(more) "kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n" more
-    (void)state;
-    assert_true(forgets(ONE("")));
-    assert_false(forgets(ONE("cube: {hbm: {model: banks}}\n")));
-    assert_false(forgets(ONE("cube: {hbm: {cache: {size_mb: 1}}}\n")));
-    assert_false(forgets(ONE("cube: {hbm: {access_bytes: 64}}\n")));
-    assert_false(forgets(ONE("addressing: {granule: 4096}\n")));
-    assert_false(forgets(ONE("contention: {links: router}\n")));
-}
-
-/* Ranks that share links: the order of what meets there changes from layer to layer. */
-static void layers_that_do_not_repeat_are_simulated(void **state)
-{
-    const kb_topology *topo =
-        any_topology("kernbench: 2\nname: mesh\nsip: {cube_mesh: {w: 4, h: 2}}\n");
-    struct cli cli = cli_of(topo, KB_FUSED);
-    const struct model m = read_model("llama-3.2-1b");
-    const struct shape eight = decode_of(8, 4, 64);
-    struct iteration few, all;
-    struct graph g;
-
-    (void)state;
-    few = time_by(&cli, &m, &eight, &g);
-    cli.opts.no_repeat = true;
-    all = time_by(&cli, &m, &eight, &g);
-    assert_int_equal(all.layers, 16);
-    all.layers = few.layers;
-    assert_memory_equal(&few, &all, sizeof few);
-    any_topology_free(topo);
-}
-
-/* What is left out takes as long as what is not; where bytes lie decides it, all are simulated. */
-static void layers_that_repeat_take_the_same_times(void **state)
-{
-    static const char banks[] = "kernbench: 2\nname: banks\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                                "cube: {pes: 2, hbm: {model: banks}}\n";
-    const kb_topology *topo = any_topology(banks);
-    struct shape one = decode_of(1, 2, 100), two = decode_of(2, 2, 100);
-    struct iteration few, all;
-
-    (void)state;
-    assert_true(layers_of(&cube8_topology, &one, false, &few) < 12);
-    assert_int_equal(layers_of(&cube8_topology, &one, true, &all), 12);
-    all.layers = few.layers;
-    assert_memory_equal(&few, &all, sizeof few);
-    assert_true(layers_of(&tray32_topology, &two, false, &few) < 12);
-    assert_int_equal(layers_of(&tray32_topology, &two, true, &all), 12);
-    all.layers = few.layers;
-    assert_memory_equal(&few, &all, sizeof few);
-    assert_int_equal(layers_of(topo, &one, false, &few), 12);
     any_topology_free(topo);
 }
 
@@ -595,15 +350,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_add_up_on_both_engines),
         cmocka_unit_test(many_pes_share_a_head),
-        cmocka_unit_test(layers_that_repeat_take_the_same_times),
-        cmocka_unit_test(layers_that_do_not_repeat_are_simulated),
-        cmocka_unit_test(machines_that_remember_simulate_all_layers),
         cmocka_unit_test(a_launch_is_paid_by_each_operation),
         cmocka_unit_test(collectives_between_ranks_pay),
         cmocka_unit_test(times_follow_the_work),
-        cmocka_unit_test(layers_of_even_experts_repeat),
-        cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
-        cmocka_unit_test(layers_of_other_experts_are_simulated),
         cmocka_unit_test(experts_that_many_want_take_longer),
         cmocka_unit_test(the_cause_is_what_binds),
         cmocka_unit_test(no_product_is_faster_than_its_bound),

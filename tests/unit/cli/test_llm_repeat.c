@@ -1,0 +1,207 @@
+/* test_llm_repeat.c -- layers and ranks that `llm` leaves out take what they take with --no-repeat.
+ */
+#include "support/any_topology.h"
+#include "support/llm_times.h"
+
+#include "cube8.h"
+#include "tray32.h"
+
+static struct model read_model(const char *name)
+{
+    struct model m;
+
+    assert_int_equal(model_read("test", name, true, &m), EXIT_OK);
+    return m;
+}
+
+/* Runs `layers` layers, all of them or as far as they repeat; how many were simulated. */
+static int64_t layers_of(const kb_topology *topo, const struct shape *s, bool no_repeat,
+                         struct iteration *it)
+{
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct model m = small_model(MODEL_LLAMA);
+    struct graph g;
+
+    m.layers = 12;
+    cli.opts.no_repeat = no_repeat;
+    *it = time_by(&cli, &m, s, &g);
+    return it->layers;
+}
+
+/* 2: wherever bytes lie; 1: if layers lie alike. */
+static int repeats(const char *yaml)
+{
+    const kb_topology *topo = any_topology(yaml);
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct chip chip;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    chip_free(&chip);
+    any_topology_free(topo);
+    return chip.forgets ? 2 : chip.repeats;
+}
+
+/* Where bytes lie, or the number of a transaction, may decide how long it takes. */
+static void machines_that_remember_simulate_all_layers(void **state)
+{
+#define ONE(more) "kernbench: 2\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n" more
+    (void)state;
+    assert_int_equal(repeats(ONE("")), 2);
+    assert_int_equal(repeats(ONE("addressing: {granule: 4096}\n")), 1);
+    assert_int_equal(repeats(ONE("cube: {hbm: {model: banks}}\n")), 0);
+    assert_int_equal(repeats(ONE("cube: {hbm: {cache: {size_mb: 1}}}\n")), 0);
+    assert_int_equal(repeats(ONE("cube: {hbm: {access_bytes: 64}}\n")), 0);
+    assert_int_equal(repeats(ONE("addressing: {granule: 4096, hash: xor}\n")), 0);
+    assert_int_equal(repeats(ONE("contention: {links: router}\n")), 0);
+    assert_int_equal(repeats("kernbench: 3\nname: net\n"
+                             "sip: {cubes: 4, net: [{mesh: [2, 2]}], paths: 2}\n"),
+                     0);
+}
+
+/* Ranks that share links: the order of what meets there changes from layer to layer. */
+static void layers_that_do_not_repeat_are_simulated(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: mesh\nsip: {cube_mesh: {w: 4, h: 2}}\n");
+    struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = read_model("llama-3.2-1b");
+    const struct shape eight = decode_of(8, 4, 64);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    few = time_by(&cli, &m, &eight, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &eight, &g);
+    assert_int_equal(all.layers, 16);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    any_topology_free(topo);
+}
+
+#define INTERLEAVED(cubes)                                                                         \
+    "kernbench: 3\nname: blocks\nsip: {cube_mesh: {w: 2, h: 1}}\n" cubes                           \
+    "addressing: {granule: 4096, over: sip}\n"
+
+/* On interleaved slices, of one rank, and of two that share them; weights of this model's parts are
+ * no multiples of a round. */
+static void layers_on_interleaved_slices_repeat(void **state)
+{
+    static const char *const machines[] = {INTERLEAVED("cube: {pes: 3}\n"),
+                                           INTERLEAVED("cube: {pes: 4, hbm: {slices: 1}}\n")};
+    struct shape s = decode_of(1, 2, 100);
+    struct iteration few, all;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const kb_topology *topo = any_topology(machines[i % 2]);
+
+        s.tp = 1 + i / 2;
+        assert_true(layers_of(topo, &s, false, &few) <= (s.tp == 1 ? 4 : 12));
+        assert_int_equal(layers_of(topo, &s, true, &all), 12);
+        all.layers = few.layers;
+        assert_memory_equal(&few, &all, sizeof few);
+        any_topology_free(topo);
+    }
+}
+
+/* What is left out takes as long as what is not; where bytes lie decides it, all are simulated. */
+static void layers_that_repeat_take_the_same_times(void **state)
+{
+    static const char banks[] = "kernbench: 2\nname: banks\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                                "cube: {pes: 2, hbm: {model: banks}}\n";
+    const kb_topology *topo = any_topology(banks);
+    struct shape one = decode_of(1, 2, 100), two = decode_of(2, 2, 100);
+    struct iteration few, all;
+
+    (void)state;
+    assert_true(layers_of(&cube8_topology, &one, false, &few) < 12);
+    assert_int_equal(layers_of(&cube8_topology, &one, true, &all), 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    assert_true(layers_of(&tray32_topology, &two, false, &few) < 12);
+    assert_int_equal(layers_of(&tray32_topology, &two, true, &all), 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    assert_int_equal(layers_of(topo, &one, false, &few), 12);
+    any_topology_free(topo);
+}
+
+/* Even layers repeat, and what is left out takes as long as what is not. */
+static void layers_of_even_experts_repeat(void **state)
+{
+    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    const struct shape s = decode_of(8, 4, 16);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    m.layers = 12;
+    few = time_by(&cli, &m, &s, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &s, &g);
+    assert_true(few.layers < 12);
+    assert_int_equal(all.layers, 12);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+}
+
+/* All layers are even but the last, which is for two experts: it is not taken for one of the
+ * others. */
+static void layers_of_other_experts_are_simulated(void **state)
+{
+    enum { TOKENS = 8, CHOSEN = 2, SLOTS = TOKENS * CHOSEN, LAYERS = 12 };
+    const struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    const struct shape s = decode_of(8, TOKENS, 16);
+    static uint16_t expert[LAYERS * SLOTS];
+    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS}, *tables[] = {&table};
+    struct routes routes = {.table = tables, .n = 1};
+    struct iteration it;
+    struct graph g;
+
+    (void)state;
+    m.layers = LAYERS;
+    for (int i = 0; i < LAYERS * SLOTS; i++)
+        expert[i] = (uint16_t)(i / SLOTS == LAYERS - 1 ? i % CHOSEN : i % 8);
+    it = time_routed(&cli, &m, &s, &routes, &g);
+    assert_int_equal(it.layers, LAYERS);
+    for (size_t i = 0; i < g.n; i++)
+        if (strcmp(g.op[i].id, "experts_up") == 0)
+            assert_true(it.op[i].all_fs < LAYERS * it.op[i].fs * 97 / 100);
+}
+
+/* With leaps between exchanges of ranks, and without. */
+static void ranks_that_exchange_rows_take_the_same_times(void **state)
+{
+    struct cli cli = cli_of(&cube8_topology, KB_FUSED);
+    struct model m = small_model(MODEL_MIXTRAL);
+    struct shape s = decode_of(8, 20, 16);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    m.layers = 12;
+    s.ep = 8;
+    few = time_by(&cli, &m, &s, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &s, &g);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_that_repeat_take_the_same_times),
+        cmocka_unit_test(layers_that_do_not_repeat_are_simulated),
+        cmocka_unit_test(layers_on_interleaved_slices_repeat),
+        cmocka_unit_test(machines_that_remember_simulate_all_layers),
+        cmocka_unit_test(layers_of_even_experts_repeat),
+        cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
+        cmocka_unit_test(layers_of_other_experts_are_simulated),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -811,6 +811,24 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: links of a switch count for each rank' runtime/cli/llm/roofs.c 's/strcmp\(next\.edge, before\.edge\) == 0/0/'
+break_it 'llm: memories of all ranks are of one' runtime/cli/llm/roofs.c 's/kb_slice_count\(c->topo\) \/ c->units/kb_slice_count(c->topo)/'
+break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
+break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/\(double\)it->took->all\.fs \/ 1e3/(double)it->took->all.op[0].fs \/ 1e3/'
+break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'
+break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
+break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'
+break_it 'llm: energy: all products are of one type' runtime/cli/llm/energy.c 's/\[KB_F16\] = 3, \[KB_BF16\] = 4/[KB_F16] = 3, [KB_BF16] = 3/'
+break_it 'llm: energy: one of several machines has the column' runtime/cli/llm/llm_asked.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'
+break_it 'llm: chakra: durations are rounded one by one' runtime/cli/llm/chakra_path.c 's/return \(uint64_t\)\(\(end_fs \+ us \/ 2\) \/ us - \(begin_fs \+ us \/ 2\) \/ us\);/return (uint64_t)((end_fs - begin_fs + us \/ 2) \/ us);/'
+break_it 'llm: chakra: an all_gather is of all ranks' runtime/cli/llm/chakra_write.c 's/gather \? op->bytes \/ n : op->bytes/op->bytes/'
+break_it 'llm: chakra: an all_gather that is read, too' runtime/cli/llm/chakra_trace.c 's/to->what == REPLAY_ALL_GATHER &&/0 \&\&/'
+break_it 'llm: chakra: a field has another number' runtime/cli/llm/chakra.proto 's/uint64 duration_micros = 7;/uint64 duration_micros = 6;/'
+break_it 'llm: chakra: numbers as bool are none' runtime/cli/llm/chakra_read.c 's/\*out = a->bool_val;/*out = 0;/'
+break_it 'llm: chakra: time stands still while ranks exchange' benches/llm/replay.c 's/while \(next_end\(r\) < r->came_fs\)/while (0)/'
+break_it 'llm: chakra: the last ready node is first' benches/llm/replay.c 's/heap\[i\] < heap\[\(i - 1\) \/ 2\]/heap[i] > heap[(i - 1) \/ 2]/g'
+break_it 'llm: chakra: messages are taken in the order of ids' benches/llm/replay.c 's/sent && sent->tag == node->tag &&/sent \&\&/'
+break_it 'llm: chakra: a circle is waited for' runtime/cli/llm/chakra_trace.c 's/if \(done < f->n\)/if (0)/'
 break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
 break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
 break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
@@ -1252,6 +1270,8 @@ choose_tests() {
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
+    'llm: energy: '*) tests=() scripts=(energy) && return ;;
+    'llm: chakra: '*) tests=() scripts=(chakra) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;
     esac
     case " ${edits[$1]} " in

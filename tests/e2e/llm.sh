@@ -21,6 +21,11 @@ equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |
         [range(2) | select(($us[.] - $ms[.] | fabs) > 0.000001)] | length')"
 
+equal "roofs of a rank: 8 PEs of 16^3 and 64 lanes, 8 slices, two links of 128" "65536 512 2048 256" \
+    "$(total '.totals[1] | "\(.peak_gops) \(.math_gops) \(.memory_gbs) \(.fabric_gbs)"')"
+roof() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --format json --quiet "$@" | jq '.totals[0].fabric_gbs'; }
+equal "links of two ranks, of one, of ranks behind a switch" "128 null 64 64" \
+    "$(roof --tp 2) $(roof --tp 1) $(roof --set sips=2) $(roof --set sips=4 --set fabric.bw_gbs=64)"
 run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"
@@ -174,7 +179,7 @@ refused "a map and a graph in one file" 2 "--graph and --map-out name the same f
 refused "a graph over what is read" 2 "--graph names the file that is read" llm small.yaml --graph ./small.yaml
 refused "activations of integers" 2 "--act 'i8' is no float" llm llama-3.2-1b --act i8
 refused "more requests than there are" 2 "--batch: 18446744073709551615 is more than 1048576" llm llama-3.2-1b --batch 18446744073709551615
-refused "a map of several machines" 2 "--map-out and --graph write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
+refused "a map of several machines" 2 "--map-out, --graph and --chakra write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
 
 # -- experts ------------------------------------------------------------------------------------

@@ -48,4 +48,7 @@ enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
 /* The grid and the tiles that are given, which are kept in `map`. */
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
 
+/* Has the machine keys of energy, or may another of --vary have some? */
+bool llm_tells_energy(const struct llm *l);
+
 #endif

@@ -36,7 +36,7 @@ static void run_on(const kb_topology *topo, kb_engine engine, const struct model
     struct searched known = {0};
     struct chip chip;
     struct graph g;
-    struct simulator sim = {&cli, &chip, &known, 1};
+    struct simulator sim = {.cli = &cli, .chip = &chip, .known = &known, .tries = 1};
 
     assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
     graph_of_model(m, s, &g);

@@ -184,10 +184,11 @@ enum exit_code llm_read_iterations(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
 
-    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || strcmp(o->batch, "1") != 0)
+    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || o->chakra ||
+        strcmp(o->batch, "1") != 0)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
-                       "do, and has no --graph");
+                       "do, and has no --graph and no --chakra");
     if (l->searches || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations: --tp is one number, and --pp and --dp are 1");

@@ -321,6 +321,18 @@ static void check_addressing(const struct spec *spec)
     check_interleaved(spec);
 }
 
+/* Lengths of wires are read off their delays. */
+static void check_energy(const struct spec *spec)
+{
+    const enum key k = KEY_energy_noc_pj_bit_mm;
+
+    if (!check_is_bad(spec, k) && spec->energy_noc_pj_bit_mm > 0 &&
+        !check_is_bad(spec, KEY_ns_per_mm) && spec->ns_per_mm == 0)
+        diag_error(spec->diag, spec_place(spec, k),
+                   "'%s' needs a 'ns_per_mm' above 0: mm of wires are read off their delays",
+                   key_rows[k].path);
+}
+
 static void check_packets(const struct spec *spec)
 {
     const enum key k = KEY_cube_pe_pe_dma_packet_bytes;
@@ -438,6 +450,7 @@ bool check_spec(const struct spec *spec)
         check_grid(spec);
         check_router(spec);
         check_addressing(spec);
+        check_energy(spec);
         if (check_mesh(spec))
             check_cubes(spec);
     }

@@ -72,7 +72,7 @@ break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/sto
 break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
 break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
 break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
-break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/there && t->plane_rows\[0\]\.one_way/false/'
+break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/mesh_is_one_way\(t, 0, from, to\)/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
 break_it 'convert: the rate of the first operand' runtime/pe/pe_gemm.c 's/return rate_of\(pe, dtype_bytes\(a\) > dtype_bytes\(b\) \? a : b\);/return rate_of(pe, a);/'
@@ -793,6 +793,11 @@ break_it 'lines of kernels without sums' runtime/cli/rows/breakdown_rows.c 's/ &
 break_it 'nothing for readers without scripts' runtime/cli/report/report.c 's/^    put_sink\(s, &r->figures\);//'
 break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
+break_it 'all requests have the pages of the first' benches/llm/requests.c 's/r->before\[u - s->pes\] \+ pages_of/0 * pages_of/'
+break_it 'a row is of the next request' benches/llm/requests.c 's/r->request\[middle\]\.row <= row/r->request[middle].row < row/'
+break_it 'each request is as long as the first' benches/llm/place.h 's/op->requests->request\[i\]/op->requests->request[0]/'
+break_it 'lengths count once for all layers' runtime/cli/llm/batches.c 's/size->rest_fs \+ b->graph\.layers \* alone/size->rest_fs + alone/'
+break_it 'iterations without a head take what those with one do' runtime/cli/llm/batches.c 's/ && m->size\[i\]\.heads == r->heads//'
 break_it 'operations of a model pay no launch' benches/llm/step.c 's/if \(i > 0\)/if (0)/'
 break_it 'the largest of a model is that of one rank' benches/llm/step.c 's/reduce_in_place\(me, same_index\(me\), v, TL_MAXIMUM\);//'
 break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/2/'
@@ -806,6 +811,24 @@ break_it 'each piece of a prompt has a head' runtime/cli/cmd_llm.c 's/with\.has_
 break_it 'all pages of tokens count alike' runtime/cli/cmd_llm.c 's/sum_fs \+= p\.times \* fs/sum_fs += fs/'
 break_it 'the first token is a decode step' runtime/cli/llm/pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
+break_it 'llm: links of a switch count for each rank' runtime/cli/llm/roofs.c 's/strcmp\(next\.edge, before\.edge\) == 0/0/'
+break_it 'llm: memories of all ranks are of one' runtime/cli/llm/roofs.c 's/kb_slice_count\(c->topo\) \/ c->units/kb_slice_count(c->topo)/'
+break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
+break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/\(double\)it->took->all\.fs \/ 1e3/(double)it->took->all.op[0].fs \/ 1e3/'
+break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'
+break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
+break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'
+break_it 'llm: energy: all products are of one type' runtime/cli/llm/energy.c 's/\[KB_F16\] = 3, \[KB_BF16\] = 4/[KB_F16] = 3, [KB_BF16] = 3/'
+break_it 'llm: energy: one of several machines has the column' runtime/cli/llm/llm_asked.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'
+break_it 'llm: chakra: durations are rounded one by one' runtime/cli/llm/chakra_path.c 's/return \(uint64_t\)\(\(end_fs \+ us \/ 2\) \/ us - \(begin_fs \+ us \/ 2\) \/ us\);/return (uint64_t)((end_fs - begin_fs + us \/ 2) \/ us);/'
+break_it 'llm: chakra: an all_gather is of all ranks' runtime/cli/llm/chakra_write.c 's/gather \? op->bytes \/ n : op->bytes/op->bytes/'
+break_it 'llm: chakra: an all_gather that is read, too' runtime/cli/llm/chakra_trace.c 's/to->what == REPLAY_ALL_GATHER &&/0 \&\&/'
+break_it 'llm: chakra: a field has another number' runtime/cli/llm/chakra.proto 's/uint64 duration_micros = 7;/uint64 duration_micros = 6;/'
+break_it 'llm: chakra: numbers as bool are none' runtime/cli/llm/chakra_read.c 's/\*out = a->bool_val;/*out = 0;/'
+break_it 'llm: chakra: time stands still while ranks exchange' benches/llm/replay.c 's/while \(next_end\(r\) < r->came_fs\)/while (0)/'
+break_it 'llm: chakra: the last ready node is first' benches/llm/replay.c 's/heap\[i\] < heap\[\(i - 1\) \/ 2\]/heap[i] > heap[(i - 1) \/ 2]/g'
+break_it 'llm: chakra: messages are taken in the order of ids' benches/llm/replay.c 's/sent && sent->tag == node->tag &&/sent \&\&/'
+break_it 'llm: chakra: a circle is waited for' runtime/cli/llm/chakra_trace.c 's/if \(done < f->n\)/if (0)/'
 break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != end_fs/0/; s/    tl_idle\(me->tl, s->came_fs\[last\] - llm_now_fs\(me\)\);/    tl_idle(me->tl, 1);/'
 break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
 break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
@@ -1164,7 +1187,7 @@ break_it 'cache: a line that is on its way is there' runtime/network/awaited.c '
 break_it 'cache: what is dropped is not written back' runtime/network/caches.c 's/if \(found->written\.all\)/if (0)/'
 break_it 'cache: reads that miss do not wait for mshrs' runtime/network/caches.c 's/if \(!mshrs \|\|/if (true ||/'
 break_it 'cache: a line that two runs share is looked up twice' runtime/machine/pieces.h 's/while \(w->n && w->at >> w->bits == \*number\)/for (bool once = true; once; once = false)/'
-break_it 'cache: kernels have no place in it' runtime/pe/pe_dma.c 's/s->banks \|\| s->caches \|\|/s->banks ||/'
+break_it 'cache: kernels have no place in it' runtime/pe/pe_dma.c 's/split_asks_where\(s\)/(s->banks || s->instances.served)/'
 break_it 'cache: packets alone are kept for other lines' runtime/sim/lone_runs.c 's/hbm->model == MEMORY_CACHE/false/'
 break_it 'cache: children have the numbers of parts' runtime/engine/children.h 's/\(1 \+ 2 \* k \+ writes\) << CHILD_BIT/(1 + 2 * k + writes) << 19/'
 break_it 'cache: the end of what it asks banks is no record' runtime/network/caches.c 's/    record\(s, how, child->t_fs, EV_DONE, child->id, child->part\);//'
@@ -1252,6 +1275,8 @@ choose_tests() {
     'coll: parts a'* | 'coll: a torus '*) tests=(collectives) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
+    'llm: energy: '*) tests=() scripts=(energy) && return ;;
+    'llm: chakra: '*) tests=() scripts=(chakra) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;
     esac
     case " ${edits[$1]} " in
@@ -1284,7 +1309,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
-    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm) scripts=(llm) ;;
+    *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm_batches llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -24,10 +24,19 @@ int64_t llm_pes_of_unit(const struct llm_op *op, uint32_t pes)
     return units >= pes ? 1 : pes / units;
 }
 
-/* Pages of a unit in one of its PEs, at most. */
+/* Pages in one PE, at most. */
 static int64_t pages_in_pe(const struct llm_op *op, const struct llm_step *s)
 {
-    return parts(parts(op->kv, s->page), llm_pes_of_unit(op, s->pes));
+    if (op->requests)
+        return op->requests->pages;
+    return parts(llm_units(op), s->pes) *
+           parts(parts(op->kv, s->page), llm_pes_of_unit(op, s->pes));
+}
+
+/* Pages of units before this one in its PE. */
+static int64_t pages_before(const struct llm_op *op, const struct llm_step *s, int64_t unit)
+{
+    return op->requests ? op->requests->before[unit] : unit / s->pes * parts(op->kv, s->page);
 }
 
 int64_t llm_v_dim(const struct llm_op *op)
@@ -54,16 +63,16 @@ static uint64_t page_bytes(const struct llm_op *op, const struct llm_step *s)
 
 uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s)
 {
-    return (uint64_t)(parts(llm_units(op), s->pes) * pages_in_pe(op, s)) * page_bytes(op, s);
+    return (uint64_t)pages_in_pe(op, s) * page_bytes(op, s);
 }
 
 uint64_t llm_page(const struct llm_pe *me, const struct llm_op *op, int64_t unit, int64_t page)
 {
     const struct llm_step *s = me->s;
-    int64_t n = llm_pes_of_unit(op, s->pes), pages = pages_in_pe(op, s);
+    int64_t n = llm_pes_of_unit(op, s->pes);
     bool many = llm_units(op) >= s->pes;
     int64_t index = many ? unit % s->pes : unit * n + page % n;
-    int64_t place = (many ? unit / s->pes * pages : 0) + page / n;
+    int64_t place = (many ? pages_before(op, s, unit) : 0) + page / n;
 
     return room_of(me, index,
                    s->kv_at + (uint64_t)(me->layer + op->kv_layer) * s->kv_bytes +
@@ -74,6 +83,7 @@ uint64_t llm_page(const struct llm_pe *me, const struct llm_op *op, int64_t unit
 
 /* Rows of a request, and the pages that they attend to. */
 struct block {
+    struct llm_request of;
     int64_t unit, row, rows; /* rows of the request */
     int64_t first, step;     /* pages: first, first + step, ... */
     int64_t tokens;          /* that the last row sees */
@@ -168,7 +178,7 @@ static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const
     tl_tensor *most, *less;
     tl_tensor *x = tl_dot(tl, q, k, .transpose_b = true);
 
-    if ((page + n) * me->s->page > op->kv - op->q + b->row && op->q > 1)
+    if ((page + n) * me->s->page > b->of.kv - b->of.q + b->row && b->of.q > 1)
         x = masked(me, op, b, x, page * me->s->page, tokens);
     most = tl_max(tl, x, 1, true);
     if (sum->max) {
@@ -190,8 +200,7 @@ static tl_tensor *load_q(const struct llm_pe *me, const struct llm_op *op, const
                          int64_t col, int64_t cols)
 {
     tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
-    int64_t request = b->unit / op->kv_heads;
-    uint32_t n = runs_of(me, &op->x, request * op->q + b->row, b->rows, col, cols, runs);
+    uint32_t n = runs_of(me, &op->x, b->of.row + b->row, b->rows, col, cols, runs);
 
     return tl_load_list(me->tl, runs, n, op->x.dtype, KB_SHAPE(b->rows * cols / op->dim, op->dim));
 }
@@ -200,11 +209,11 @@ static struct partial attend(const struct llm_pe *me, const struct llm_op *op,
                              const struct block *b)
 {
     int64_t group = op->heads / op->kv_heads, rows = b->rows * group;
-    int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
+    int64_t head = b->unit % op->kv_heads;
     int64_t pages = parts(b->tokens, me->s->page), n;
     struct partial sum = {tl_acc_new(me->tl, KB_F32, rows, llm_v_dim(op)),
                           tl_acc_new(me->tl, KB_F32, rows, SUMS), NULL};
-    tl_tensor *q = op->latent ? llm_load_q(me, op, request * op->q + b->row, b->rows)
+    tl_tensor *q = op->latent ? llm_load_q(me, op, b->of.row + b->row, b->rows)
                               : load_q(me, op, b, head * group * op->dim, group * op->dim);
 
     int64_t wide =
@@ -223,10 +232,10 @@ static void finish(const struct llm_pe *me, const struct llm_op *op, const struc
                    tl_tensor *out, tl_tensor *sums)
 {
     int64_t group = op->heads / op->kv_heads;
-    int64_t request = b->unit / op->kv_heads, head = b->unit % op->kv_heads;
+    int64_t head = b->unit % op->kv_heads;
     tl_run *runs = tl_alloc_host(me->tl, (size_t)(b->rows * (me->s->q + 1)) * sizeof *runs);
-    uint32_t n = runs_of(me, &op->y, request * op->q + b->row, b->rows,
-                         head * group * llm_v_dim(op), group * llm_v_dim(op), runs);
+    uint32_t n = runs_of(me, &op->y, b->of.row + b->row, b->rows, head * group * llm_v_dim(op),
+                         group * llm_v_dim(op), runs);
 
     out = tl_cast(me->tl, tl_div(me->tl, out, sums), op->y.dtype);
     tl_store_list(me->tl, runs, n, out);
@@ -260,11 +269,12 @@ static void join(const struct llm_pe *me, uint32_t from, int64_t rows, int64_t d
 static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
                        int64_t member, int64_t members)
 {
-    struct block b = {unit, 0, 1, member, members, op->kv};
+    struct llm_request of = llm_request_at(op, unit / op->kv_heads);
+    struct block b = {of, unit, 0, 1, member, members, of.kv};
     int64_t rows = op->heads / op->kv_heads;
     tl_ctx *tl = me->tl;
 
-    members = least(members, parts(op->kv, me->s->page));
+    members = least(members, parts(of.kv, me->s->page));
     if (member >= members)
         return;
     struct partial sum = attend(me, op, &b);
@@ -290,27 +300,28 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
 /* -- units ------------------------------------------------------------------------------------ */
 
 /* Rows of all heads of a group at once: their accumulators fit, and they are at most ROWS_MAX. */
-static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op)
+static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op, int64_t q)
 {
     int64_t group = op->heads / op->kv_heads;
     int64_t most = least(ROWS_MAX, me->s->acc_bytes / (4 * (llm_v_dim(op) + SUMS)) / 2) / group;
 
-    return most < 1 ? 1 : least(most, op->q);
+    return most < 1 ? 1 : least(most, q);
 }
 
 static void attend_unit(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
                         int64_t member, int64_t members)
 {
-    int64_t rows = rows_at_once(me, op);
+    struct llm_request of = llm_request_at(op, unit / op->kv_heads);
+    int64_t rows = rows_at_once(me, op, of.q);
 
-    if (op->q == 1) {
+    if (of.q == 1) {
         attend_one(me, op, unit, member, members);
         return;
     }
-    for (int64_t row = member * rows; row < op->q; row += members * rows) {
+    for (int64_t row = member * rows; row < of.q; row += members * rows) {
         uint64_t mark = tl_mark(me->tl);
-        int64_t n = least(rows, op->q - row);
-        struct block b = {unit, row, n, 0, 1, op->kv - op->q + row + n};
+        int64_t n = least(rows, of.q - row);
+        struct block b = {of, unit, row, n, 0, 1, of.kv - of.q + row + n};
         struct partial sum = attend(me, op, &b);
         tl_tensor *sums = sums_of(me, &sum);
 
@@ -338,12 +349,20 @@ void llm_attention(const struct llm_pe *me, const struct llm_op *op)
 
 /* -- the rotation ----------------------------------------------------------------------------- */
 
+/* Which token of a request a row is. */
+static int64_t token_of(const struct llm_op *op, int64_t request, int64_t row)
+{
+    struct llm_request of = llm_request_at(op, request);
+
+    return of.kv - of.q + row - of.row;
+}
+
 /* Stores rows of a page, [m, n] from column `col` on, which are in one head of keys or values. */
 static void store_new(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t col,
                       tl_tensor *x)
 {
-    int64_t at = col - op->heads * op->dim, head = at / op->dim, request = row / op->q;
-    int64_t token = op->kv - op->q + row % op->q;
+    int64_t at = col - op->heads * op->dim, head = at / op->dim;
+    int64_t request = llm_request_with(op, row), token = token_of(op, request, row);
     int64_t unit = request * op->kv_heads + head % op->kv_heads;
     int64_t size = (int64_t)kb_dtype_bytes(me->s->kv_dtype), strides[] = {op->dim * size, size};
     uint64_t page = llm_page(me, op, unit, token / me->s->page);
@@ -376,9 +395,10 @@ static void keep_new(const struct llm_pe *me, const struct llm_op *op, int64_t i
     int64_t q = op->heads * op->dim, rows, cols;
 
     for (int64_t row = part.row + i, end = row + m; row < end; row += rows) {
-        int64_t token = op->kv - op->q + row % op->q;
+        int64_t i_of = llm_request_with(op, row), token = token_of(op, i_of, row);
+        struct llm_request of = llm_request_at(op, i_of);
 
-        rows = least(least(me->s->page - token % me->s->page, op->q - row % op->q), end - row);
+        rows = least(least(me->s->page - token % me->s->page, of.row + of.q - row), end - row);
         for (int64_t col = part.col > q ? part.col : q; col < part.col + part.cols; col += cols) {
             uint64_t mark = tl_mark(me->tl);
 

@@ -84,6 +84,15 @@ static inline uint32_t runs_of(const struct llm_pe *me, const struct llm_matrix 
     return n;
 }
 
+/* The i-th request of an operation, and the one that a row is of. */
+static inline struct llm_request llm_request_at(const struct llm_op *op, int64_t i)
+{
+    return op->requests ? op->requests->request[i]
+                        : (struct llm_request){i * op->q, op->q, op->kv, true};
+}
+
+int64_t llm_request_with(const struct llm_op *op, int64_t row);
+
 /* Rows of which the TCM holds some copies. */
 static inline int64_t block_rows(const struct llm_pe *me, int64_t cols, int64_t copies)
 {

@@ -42,20 +42,24 @@ static void embed(const struct llm_pe *me, const struct llm_op *op)
     }
 }
 
+/* The last row of the i-th request of those that have a head. */
+static int64_t last_row(const struct llm_op *op, int64_t i)
+{
+    return op->requests ? op->requests->last[i] : (i + 1) * (op->x.rows / op->y.rows) - 1;
+}
+
 /* x of some rows; of a norm before the head the last row of each request. */
 static tl_tensor *rows_of_norm(const struct llm_pe *me, const struct llm_op *op, int64_t i,
                                int64_t n)
 {
     struct llm_part part = own_part(me, &op->y);
-    int64_t each = op->x.rows / op->y.rows, run;
+    int64_t run;
 
-    if (each == 1)
+    if (op->x.rows == op->y.rows)
         return load_own(me, &op->x, i, n, 0, part.cols);
     tl_run *runs = tl_alloc_host(me->tl, (size_t)n * sizeof *runs);
     for (int64_t k = 0; k < n; k++) {
-        int64_t row = (part.row + i + k + 1) * each - 1;
-
-        runs[k].address = element_at(me, &op->x, row, part.col, &run);
+        runs[k].address = element_at(me, &op->x, last_row(op, part.row + i + k), part.col, &run);
         runs[k].nbytes = (uint64_t)part.cols * kb_dtype_bytes(op->x.dtype);
     }
     return tl_load_list(me->tl, runs, (uint32_t)n, op->x.dtype, KB_SHAPE(n, part.cols));

@@ -2,6 +2,7 @@
  */
 #ifndef STEP_H
 #define STEP_H
+#include "benches/llm/requests.h"
 #include "benches/llm/route.h"
 #include "kernbench.h"
 
@@ -61,7 +62,9 @@ struct llm_op {
     bool has_made;        /* z has keys and values of each head: columns of these, of those */
     int64_t kv_layer;     /* layers with keys and values before those of its block */
     int64_t batch, q, kv; /* requests, new tokens of each, tokens with the new ones */
-    int64_t bytes;        /* of a collective: the array of a rank */
+    struct llm_requests *requests; /* borrowed: in place of q and kv, which are those of none; NULL:
+                                      all are alike */
+    int64_t bytes;                 /* of a collective: the array of a rank */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -135,6 +138,9 @@ int64_t llm_units(const struct llm_op *attention);
 int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
 
 int64_t llm_v_dim(const struct llm_op *attention);
+
+/* Sets where pages of requests that are not alike lie. */
+void llm_lay_pages(const struct llm_op *attention, const struct llm_step *s);
 
 /* Bytes of what is kept in a layer in a PE, by the operation that keeps it or reads it. */
 uint64_t llm_kv_bytes(const struct llm_op *op, const struct llm_step *s);

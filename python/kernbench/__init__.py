@@ -14,6 +14,9 @@ Names of columns end in their unit: _ns, _gbs (GB/s), _pct (per cent), _bytes.
 
     Machine     a machine: probe, route, replay, sweep, load, run, breakdown, why, race, inspect
     Simulation  transactions that are added while time runs, and results to branch on
+    serve       a trace of requests to a language model, by continuous batching
+    Iterations  what iterations of a model take
+    tables      those that LLMServingSim and Vidur read
     compile     a bench of your own, in C
     kernel      makes a kernel of a function of Python: kernbench.language
     vary        the same question to many machines
@@ -38,9 +41,12 @@ from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._query import progress
 from ._result import Result
+from ._iterations import Iterations
+from ._serve import Serving, serve
 from ._simulation import Simulation
+from ._tables import tables
 from ._tensors import Tensors
 
 __version__ = _ffi.string(_lib.KB_VERSION).decode()
-__all__ = ["Machine", "Simulation", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "kernel", "Kernel", "Launch", "Launches", "empty", "by_rows", "Tensors", "Picture", "progress",
+__all__ = ["Machine", "Simulation", "serve", "Serving", "Iterations", "tables", "Variants", "vary", "benches", "machines", "columns", "diff", "Result", "ArrowRows", "compile", "Bench", "kernel", "Kernel", "Launch", "Launches", "empty", "by_rows", "Tensors", "Picture", "progress",
            "Error", "BadArgument", "BadInput", "Different", "Deadlock", "KernelError", "LimitReached", "Note"]

@@ -243,6 +243,17 @@ class Commands:
         words = [f"arg.{name}={word(values)}" for name, values in lists.items()]
         return self._rows("tune", operands + words, **options)
 
+    def llm(self, model: Optional[AnyPath] = None, **options: Option) -> Rows:
+        """Tokens per second of a language model: a row for each operation, the layer, the head, the total.
+
+        model    the name of a shipped model, a config.json, or a graph; None: facts of the shipped models
+        options  those of the command: batch=[1, 8], prefill=1024, decode=1024, tp=8, weights="i8",
+                 iterations="batches.csv", tries=16, map="tiles.yaml"; dry_run=True: facts of the model
+
+        >>> m.llm("llama-3.2-1b", decode=1024, batch=4).query("op == 'total'").us
+        """
+        return self._rows("llm", [] if model is None else [os.fspath(model)], **options)
+
     def race(self, bench: str, **arguments: Any) -> Rows:
         """Data races of a bench, two rows for each: its accesses. No rows: there are none."""
         operands, options = split(os.fspath(bench), arguments)

@@ -4,7 +4,7 @@ BENCH_SRC := $(wildcard benches/*.c)
 LLM_SRC := $(wildcard benches/llm/*.c)
 CLI_SRC := $(BASE_OF_CLI) $(filter-out runtime/cli/kernbench.c,$(wildcard runtime/cli/*.c runtime/cli/*/*.c)) $(BENCH_SRC) $(LLM_SRC)
 # The build makes the table of benches, a report's style and script, messages of timelines.
-CLI_MADE := $(O)/benches.c $(O)/model_files.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
+CLI_MADE := $(O)/benches.c $(O)/model_files.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c $(O)/chakra.pb-c.c)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
 
 $(CLI): $(CLI_OBJ)
@@ -49,16 +49,19 @@ $(O)/report_files.c: $(REPORT_FILES)
 	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; echo '#include "cli/view/svg.h"'; \
 	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f),sed "s|^ *||; /^\/\//d");) } > $(NEW) $(PUT)
 
-# Timelines: our part of Perfetto's schema, compiled by protobuf-c.
+# Timelines and traces: our parts of the schemas of Perfetto and Chakra, compiled by protobuf-c.
 $(O)/perfetto.pb-c.c: runtime/cli/trace/perfetto.proto
+$(O)/chakra.pb-c.c: runtime/cli/llm/chakra.proto
+$(O)/%.pb-c.c:
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)mkdir -p $(NEW)d && protoc-c --proto_path=$(<D) --c_out=$(NEW)d $< && \
-	    mv -f $(NEW)d/perfetto.pb-c.h $(@D) && mv $(NEW)d/$(@F) $(NEW) && rmdir $(NEW)d $(PUT)
-$(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
-$(O)/runtime/cli/trace/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
-$(O)/runtime/cli/trace/trace_perfetto.o: INCLUDES += -I$(O)
+	    mv -f $(NEW)d/$*.pb-c.h $(@D) && mv $(NEW)d/$(@F) $(NEW) && rmdir $(NEW)d $(PUT)
+$(O)/%.pb-c.h: $(O)/%.pb-c.c ;
+SCHEMA_OBJ := $(O)/runtime/cli/trace/trace_perfetto.o $(O)/runtime/cli/llm/chakra_read.o $(O)/runtime/cli/llm/chakra_write.o
+$(SCHEMA_OBJ): $(filter %.pb-c.c,$(CLI_MADE))
+$(SCHEMA_OBJ): INCLUDES += -I$(O)
 
-$(O)/perfetto.pb-c.o: ALL_CFLAGS += -w
+$(filter %.pb-c.o,$(CLI_MADE:%.c=%.o)): ALL_CFLAGS += -w
 $(CLI_MADE:%.c=%.o): %.o: %.c $(O)/flags
 	$(call compile)

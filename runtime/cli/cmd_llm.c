@@ -7,6 +7,9 @@
  * --tokens asks for. A row for each operation, then the layer, the head and the total.
  */
 #include "cli/command.h"
+#include "cli/llm/batches.h"
+#include "cli/llm/chakra.h"
+#include "cli/llm/chakra_run.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/divide.h"
 #include "cli/llm/pieces.h"
@@ -187,7 +190,7 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     one.layers = 1;
     n += 2 * run_operations(&one);
     for (size_t i = 0; i < g->n; i++)
-        n += g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0;
+        n += (g->op[i].kind == LLM_GEMM ? l->cli->opts.tries : 0) + l->chip.energy.is_known;
     return n;
 }
 
@@ -195,11 +198,14 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct pipeline *p = memory_new(1, sizeof *p);
-    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts)};
+    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts),
+                            l->cli->opts.chakra};
     const struct llm_routing *routing;
     struct graph g;
 
     enum exit_code code = check_grid(l, s);
+    if (!code && sim.chakra && (count_of(s->pp) > 1 || count_of(s->micro) > 1))
+        code = cmd_say(l->cli, EXIT_USAGE, "--chakra: stages (--pp) have no trace");
     make_graph(l, s, &g);
     l->told.operations = operations_of(l, &g);
     l->told.done = 0;
@@ -373,6 +379,16 @@ static enum exit_code run_batches(void *arg, struct sink *out)
     return end_here(l, out, l->too_large && l->rows.n > 0 ? EXIT_OK : code);
 }
 
+/* Those of --iterations. */
+static enum exit_code run_file(void *arg, struct sink *out)
+{
+    struct llm *l = arg;
+
+    l->told.iterations = l->its.of_iterations;
+    progress_begin(&l->told.progress, l->cli->opts.quiet);
+    return end_here(l, out, batches_of_file(l));
+}
+
 /* All divisions, one after the other; the best one's rows are printed. */
 static enum exit_code run_divisions(void *arg, struct sink *out)
 {
@@ -414,6 +430,20 @@ static enum exit_code run_divisions(void *arg, struct sink *out)
 
 /* -- graphs ----------------------------------------------------------------------------------- */
 
+/* Files of what is done are of one iteration. */
+static enum exit_code check_one(const struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+    struct asked asked = asked_of(l, 0);
+
+    if (l->tps.n * l->batches.n == 1 && l->decodes.n <= 1 && o->tokens == 0 && o->chunk == 0 &&
+        !o->search && (asked.prompt > 0) != (asked.kv > 0))
+        return EXIT_OK;
+    return cmd_say(l->cli, EXIT_USAGE,
+                   "--%s is of one iteration: one --prefill or --decode, --tp and --batch",
+                   o->graph ? "graph" : "chakra");
+}
+
 /* The one iteration that is asked for, as a file. */
 static enum exit_code write_graph(struct llm *l)
 {
@@ -423,10 +453,6 @@ static enum exit_code write_graph(struct llm *l)
     struct shape s = l->shape;
     struct graph g;
 
-    if (l->tps.n * l->batches.n != 1 || l->decodes.n > 1 || o->tokens > 0 || o->chunk > 0 ||
-        (asked.prompt > 0) == (asked.kv > 0))
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--graph is of one iteration: one --prefill or --decode, --tp and --batch");
     if (!next_decode(&asked, s.page, &p))
         piece_of_prompt(asked.prompt, 0, &p);
     s = shape_of(&s, &p);
@@ -460,14 +486,23 @@ static enum exit_code refuse_options(const struct cli *cli)
         const char *name;
         bool is_there;
     } options[] = {
-        {"tp", o->tp},           {"pp", o->pp},
-        {"dp", o->dp},           {"microbatches", o->microbatches},
-        {"ep", o->ep},           {"routing", o->routing},
-        {"search", o->search},   {"batch", strcmp(o->batch, "1") != 0},
-        {"prefill", o->prefill}, {"chunk", o->chunk},
-        {"decode", o->decode},   {"tokens", o->tokens},
-        {"weights", o->weights}, {"act", o->act},
-        {"kv", o->kv},           {"graph", o->graph},
+        {"iterations", o->iterations},
+        {"tp", o->tp},
+        {"pp", o->pp},
+        {"dp", o->dp},
+        {"microbatches", o->microbatches},
+        {"ep", o->ep},
+        {"routing", o->routing},
+        {"search", o->search},
+        {"batch", strcmp(o->batch, "1") != 0},
+        {"prefill", o->prefill},
+        {"chunk", o->chunk},
+        {"decode", o->decode},
+        {"tokens", o->tokens},
+        {"weights", o->weights},
+        {"act", o->act},
+        {"kv", o->kv},
+        {"graph", o->graph},
         {"dry-run", o->dry_run},
     };
 
@@ -526,12 +561,28 @@ static enum exit_code run_model(struct llm *l)
         code = llm_read_experts(l);
     if (!code)
         code = llm_read_lists(l);
+    if (!code && (l->cli->opts.iterations || session_here_asks()))
+        code = llm_read_iterations(l);
+    if (!code && session_here_asks())
+        return batches_of_program(l, session_here());
+    if (!code && l->its.n > 0)
+        return cmd_output(l->cli, run_file, l);
+    if (!code && (l->cli->opts.graph || l->cli->opts.chakra))
+        code = check_one(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
     return code ? code : cmd_output(l->cli, l->searches ? run_divisions : run_batches, l);
 }
 
-static enum exit_code run_machine(struct llm *l, bool is_graph)
+/* What MODEL is. */
+enum source { FROM_MODEL, FROM_GRAPH, FROM_TRACE };
+
+static enum source source_of(const char *name)
+{
+    return chakra_is_trace(name) ? FROM_TRACE : graph_yaml_is(name) ? FROM_GRAPH : FROM_MODEL;
+}
+
+static enum exit_code run_machine(struct llm *l, enum source from)
 {
     const struct opts *o = &l->cli->opts;
     struct tile_map map = {.n = 0};
@@ -539,10 +590,13 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
 
     l->chip.told = &l->told;
     l->rows.chip = &l->chip;
+    l->rows.tells_energy = llm_tells_energy(l);
     if (!code)
         code = llm_read_mapping(l, &map);
     if (!code)
-        code = is_graph ? run_given(l) : run_model(l);
+        code = from == FROM_TRACE   ? chakra_run(l->cli, &l->chip, &l->rows)
+               : from == FROM_GRAPH ? run_given(l)
+                                    : run_model(l);
     if (!code && o->map_out)
         code = searched_write(l->cli, o->map_out, &l->known);
     tile_map_free(&map);
@@ -552,6 +606,7 @@ static enum exit_code run_machine(struct llm *l, bool is_graph)
     chip_free(&l->chip);
     searched_free(&l->known);
     routes_free(&l->routes);
+    iterations_free(&l->its);
     llm_rows_free(&l->rows);
     return code;
 }
@@ -564,10 +619,12 @@ enum exit_code cmd_llm(const struct cli *cli)
     if (cli->opts.n_operands == 0)
         return print_facts(cli);
     l.rows.model = cli->opts.operand[0];
-    bool is_graph = graph_yaml_is(l.rows.model);
-    if (!is_graph)
+    enum source from = source_of(l.rows.model);
+    if (cli->opts.recorded && from != FROM_TRACE)
+        return cmd_say(cli, EXIT_USAGE, "--compute recorded is of traces");
+    if (from == FROM_MODEL)
         code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);
-    if (code || (cli->opts.dry_run && !is_graph))
+    if (code || (cli->opts.dry_run && from == FROM_MODEL))
         return code ? code : print_facts(cli);
-    return run_machine(&l, is_graph);
+    return run_machine(&l, from);
 }

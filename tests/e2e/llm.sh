@@ -21,6 +21,11 @@ equal "the time of a token is the total of its rows" 0 \
     "$(total '[.rows[] | select(.op == "total") | .us / 1000] as $us | [.totals[].tpot_ms] as $ms |
         [range(2) | select(($us[.] - $ms[.] | fabs) > 0.000001)] | length')"
 
+equal "roofs of a rank: 8 PEs of 16^3 and 64 lanes, 8 slices, two links of 128" "65536 512 2048 256" \
+    "$(total '.totals[1] | "\(.peak_gops) \(.math_gops) \(.memory_gbs) \(.fabric_gbs)"')"
+roof() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --format json --quiet "$@" | jq '.totals[0].fabric_gbs'; }
+equal "links of two ranks, of one, of ranks behind a switch" "128 null 64 64" \
+    "$(roof --tp 2) $(roof --tp 1) $(roof --set sips=2) $(roof --set sips=4 --set fabric.bw_gbs=64)"
 run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"
@@ -103,6 +108,32 @@ equal "a grid that was asked for" 5 "$(grep -c 'grid: 2x4' grid.yaml)"
 refused "a grid of other PEs" 2 "--grid '3x3' is not PxQ with the 8 PEs of a rank" llm llama-3.2-1b --grid 3x3
 refused "more rows than tokens" 2 "an iteration of 1 tokens has not 2 rows" llm llama-3.2-1b --decode 16 --grid 2x4
 
+# -- iterations of unlike requests --------------------------------------------------------------
+
+printf 'iteration,request,q,kv,head\n3,0,1,64,1\n3,1,1,64,1\n7,0,24,64,1\n8,5,40,40,0\n' > its.csv
+run llm llama-3.2-1b --iterations its.csv --tries 1 --format csv --quiet
+cp out its
+column() { awk -F, -v phase="$2" '$8 == phase {print $10, $12}' "$1"; }
+run llm llama-3.2-1b --decode 64 --batch 2 --tries 1 --format csv --quiet
+equal "requests that are alike are a batch" "$(column out decode)" "$(column its 'iteration 3')"
+run llm llama-3.2-1b --prefill 64 --chunk 40 --tries 1 --format csv --quiet
+equal "pieces of a prompt, without a head and with one" "$(column out prefill)" "$(column its 'iteration 8'; column its 'iteration 7')"
+printf 'iteration,request,q,kv\n0,0,1,64\n0,1,1,640\n' > its.csv
+run llm llama-3.2-1b --iterations its.csv --tries 1 --format csv --quiet
+cp out its
+run llm llama-3.2-1b --decode 64,640 --batch 2 --tries 1 --format csv --quiet
+equal "unlike ones take more than the short and less than the long" "true true" \
+    "$(awk -F, '$10 == "attention" {us[FILENAME $9] = $12} END {print (us["out64"] < us["its640"] ? "true" : "false"), (us["its640"] <= us["out640"] ? "true" : "false")}' its out)"
+printf 'iteration,request,q,kv\n1,0,1,4\n0,0,1,4\n' > its.csv
+refused "iterations out of order" 3 "its.csv:3:1: iteration 0 is behind 1: they come in order" llm llama-3.2-1b --iterations its.csv
+printf 'iteration,request,q,kv\n1,0,1,4\n1,0,1,4\n1,1,5,4\n' > its.csv
+refused "a request twice" 3 "its.csv:3:3: iteration 1 has request 0 twice: line 2" llm llama-3.2-1b --iterations its.csv
+refused "more new tokens than tokens" 3 "its.csv:4:7: kv '4' is not a whole number from 5" llm llama-3.2-1b --iterations its.csv
+refused "iterations and a batch" 2 "--iterations says what --prefill" llm llama-3.2-1b --iterations its.csv --batch 2
+refused "iterations of latents" 2 "requests must be alike" llm deepseek-v3 --iterations its.csv --tp 1
+printf 'iteration,request,q,kv\n' > its.csv
+refused "no iterations" 3 "its.csv has no iterations" llm llama-3.2-1b --iterations its.csv
+
 # -- graphs -------------------------------------------------------------------------------------
 
 # comes_back NAME ARGUMENTS: the graph of a model takes what the model takes, and is written again as it was
@@ -151,7 +182,7 @@ for option in weights kv; do
     refused "two of a byte: --$option" 2 "--$option 'i4' has less than a byte" llm llama-3.2-1b --$option i4
 done
 refused "more requests than there are" 2 "--batch: 18446744073709551615 is more than 1048576" llm llama-3.2-1b --batch 18446744073709551615
-refused "a map of several machines" 2 "--map-out and --graph write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
+refused "a map of several machines" 2 "--map-out, --graph and --chakra write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
 refused "of two copies" 2 "--graph is of one copy, without --dp" llm llama-3.2-1b --decode 16 --dp 2 --graph two.yaml
 refused "a prompt in stages that is a decode step" 2 "it is a decode step: --decode 1" llm llama-3.2-1b --prefill 1 --pp 2 --graph two.yaml

@@ -35,6 +35,7 @@ sound "replay" replay many.csv
 sound "replay that ends early" replay many.csv --until 300
 sound "run" run gemm M=64 --verify
 sound "run of several kernels" run mlp
+sound "llm" llm llama-3.2-1b --decode 64 --batch 1,4 --tries 1
 
 equal "as many bytes with any number of threads" \
     "$("$SIM" report sweep --src 'c*.pe0' --dst 'c*.slice*' -j 1 | cksum)" \

@@ -91,7 +91,7 @@ def find_include(root, path, name):
 
 
 def includes(root):
-    made = {"perfetto.pb-c.h"}  # by the build
+    made = {"perfetto.pb-c.h", "chakra.pb-c.h"}  # by the build
     for path in sources(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             for number, line in enumerate(file, 1):

@@ -776,6 +776,8 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices, enum slices 
             seed);
     if (seed % 5 == 0)
         fputs("software: {launch_ns: 1234.567891}\n", out);
+    if (seed % 7 == 0) /* changes no time */
+        fputs("energy: {mac_pj: {bf16: 0.25}, hbm_pj_bit: 3.9, static_w: 100.0}\n", out);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n",
             dice.zero_per_cent == 100 ? "0.0" : ns_per_mm[below(rng, COUNT(ns_per_mm))]);

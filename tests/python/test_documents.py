@@ -50,17 +50,31 @@ def test_lines_of_the_readme():
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_notebook(tmp_path):
-    """All cells run, in the kernel that Jupyter starts, and the answer is there."""
+def executed(name, tmp_path):
+    """The outputs of a notebook of examples/: all cells run, in the kernel that Jupyter starts."""
     folders = os.pathsep.join(p for p in sys.path if p.endswith("site-packages") or "py-dev" in p)
-    notebook = ROOT / "examples/architect.ipynb"
+    notebook = ROOT / "examples" / name
     for cell in json.loads(notebook.read_text())["cells"]:
         assert not cell.get("outputs")
     subprocess.run([sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--output-dir", tmp_path,
                     "--ExecutePreprocessor.timeout=300", notebook], check=True, capture_output=True,
                    env={**os.environ, "PYTHONPATH": folders})
-    done = json.loads((tmp_path / "architect.ipynb").read_text())
-    outputs = [output for cell in done["cells"] for output in cell.get("outputs", [])]
+    done = json.loads((tmp_path / name).read_text())
+    return [output for cell in done["cells"] for output in cell.get("outputs", [])]
+
+
+def test_the_notebook(tmp_path):
+    """The answer is there."""
+    outputs = executed("architect.ipynb", tmp_path)
     answer = "".join(outputs[-1]["text"])
     assert re.search(r"^gemm: .* pays most$", answer, flags=re.M) and "all_reduce: " in answer
     assert sum("image/png" in output.get("data", {}) for output in outputs) >= 3
+
+
+def test_the_notebook_of_models(tmp_path):
+    """Which chip for this model: a Pareto plot, and the answer."""
+    outputs = executed("which_chip.ipynb", tmp_path)
+    answer = "".join(outputs[-1]["text"])
+    beaten = re.search(r"^not beaten: (.*)$", answer, flags=re.M)[1].split(", ")
+    assert beaten and re.search(r"^cheapest with a token in [0-9.]+ ms for 9 of 10 requests: (.*)$", answer, flags=re.M)
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3

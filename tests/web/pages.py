@@ -37,6 +37,7 @@ PAGES = (
     ("cube8", "replay", ["replay", "benches/one_slice.csv"]),
     ("cube8", "run", ["run", "gemm", "M=128", "N=128", "--verify"]),
     ("cube8", "why", ["why", "gemm", "M=64"]),
+    ("cube8", "llm", ["llm", "llama-3.2-1b", "--decode", "64", "--batch", "4", "--tries", "1"]),
     ("cube8", "study", ["study", "tests/web/study.yaml"]),
     ("tray32", "probe", ["probe", "--bytes", "64K"]),
     ("tray32", "sweep", ["sweep", "--src", "s*.host,c0.pe0", "--dst", "s*.c0.slice0", "--inflight",
@@ -257,6 +258,7 @@ def figure(browser, label):
 
 # Of each command the tiles of its first screen that are numbers of its rows: label, column, which of them.
 TILES = {
+    "llm": (),
     "run": (("kernel time", "kernel_ns", max), ("of the peak", "peak_pct", max)),
     "why": (("kernel time", "kernel_ns", max), ("most saved", "saved_pct", max)),
     "replay": (("last end", "end_ns", max),),
@@ -311,6 +313,33 @@ def check_causes(browser, name, data):
     lines = [sum(row[2:]) for row in paths if ":" in row[1]]
     first = browser.execute_script("return document.querySelector('#summary .pair > :first-child > .ranking + .ranking li').textContent")
     ok(f"{max(lines):.2f} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
+
+
+def check_model(browser, name, rows):
+    """A model's operations under the roofs of one rank, their bounds, and what goes over links."""
+    total = rows["totals"][0]
+    found = browser.execute_script("""
+        return [[...document.querySelectorAll("[data-roof]")].map((e) => +e.dataset.roof),
+                [...document.querySelectorAll("[data-slope]")].map((e) => +e.dataset.slope),
+                [...document.querySelectorAll(".point")].map((e) => [e.dataset.name, +e.dataset.x, +e.dataset.y]),
+                [...document.querySelectorAll("[data-bound]")].map((e) => +e.dataset.bound)]""")
+    ops = [dict(zip(rows["columns"], row)) for row in rows["rows"]]
+    equal(found[:2], [[2 * 16 ** 3 * 8, 64 * 8], [256 * 8]], f"{name}: roofs are those of a cube")
+    points = [[r["op"], float(r["flops"] / r["bytes"]), float(r["flops"] / r["us"]) / 1000] for r in ops if r["flops"]]
+    bounds = [float(r["flops"] / r["bound_us"]) / 1000 for r in ops if r["bound_us"]]
+    near = [[a[0], is_near(a[1], b[1]), is_near(a[2], b[2])] == [b[0], True, True] for a, b in zip(found[2], points)]
+    ok(len(points) == len(near) and all(near), f"{name}: and a point for each product", (found[2], points))
+    ok(len(bounds) == len(found[3]) and all(is_near(a, b) for a, b in zip(found[3], bounds)), f"{name}: with its bound", (found[3], bounds))
+    text = browser.find_element(By.ID, "causes").text
+    for r in ops:
+        if r["link_bytes"]:
+            pct = 100 * float(r["link_bytes"] / r["us"]) / 1000 / 256
+            ok(f"{pct:.1f} %" in text, f"{name}: {r['op']} sends {pct:.1f} % of two links of 128 GB/s", text)
+    ok(f"{total['tpot_ms']:.3f}" in browser.find_element(By.ID, "summary").text, f"{name}: the first screen says the time of a token")
+
+
+def is_near(a, b):
+    return abs(a / b - 1) < 1e-9
 
 
 def check_roofline(browser, name, data):
@@ -544,6 +573,8 @@ def check_page(browser, folder, topology, what, arguments):
     if arguments[0] == "run":
         check_causes(browser, name, data)
         check_roofline(browser, name, data)
+    if arguments[0] == "llm":
+        check_model(browser, name, data["rows"])
     if arguments[0] == "load":
         check_curves(browser, name, data)
     if arguments[0] == "study":

@@ -18,6 +18,23 @@ static double *member(struct chip *c, const char *path)
         {"cube.pe.pe_dma.issue_ns", offsetof(struct chip, issue_ns)},
         {"cube.pe.pe_tcm.read_gbs", offsetof(struct chip, tcm_gbs)},
         {"cube.pe.pe_tcm.read_ports", offsetof(struct chip, tcm_ports)},
+        {"ns_per_mm", offsetof(struct chip, energy.ns_per_mm)},
+        {"energy.mac_pj.f64", offsetof(struct chip, energy.mac_pj[0])},
+        {"energy.mac_pj.f32", offsetof(struct chip, energy.mac_pj[1])},
+        {"energy.mac_pj.f16", offsetof(struct chip, energy.mac_pj[2])},
+        {"energy.mac_pj.bf16", offsetof(struct chip, energy.mac_pj[3])},
+        {"energy.mac_pj.f8", offsetof(struct chip, energy.mac_pj[4])},
+        {"energy.mac_pj.i64", offsetof(struct chip, energy.mac_pj[5])},
+        {"energy.mac_pj.i32", offsetof(struct chip, energy.mac_pj[6])},
+        {"energy.mac_pj.i16", offsetof(struct chip, energy.mac_pj[7])},
+        {"energy.mac_pj.i8", offsetof(struct chip, energy.mac_pj[8])},
+        {"energy.math_pj", offsetof(struct chip, energy.math_pj)},
+        {"energy.tcm_pj_bit", offsetof(struct chip, energy.tcm_pj_bit)},
+        {"energy.hbm_pj_bit", offsetof(struct chip, energy.hbm_pj_bit)},
+        {"energy.noc_pj_bit_mm", offsetof(struct chip, energy.noc_pj_bit_mm)},
+        {"energy.d2d_pj_bit", offsetof(struct chip, energy.d2d_pj_bit)},
+        {"energy.fabric_pj_bit", offsetof(struct chip, energy.fabric_pj_bit)},
+        {"energy.static_w", offsetof(struct chip, energy.static_w)},
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -40,6 +57,8 @@ static void take_key(void *arg, const kb_key *key)
     struct chip *c = arg;
     double *at = member(c, key->path);
 
+    if (strncmp(key->path, "energy.", 7) == 0 && key->value > 0)
+        c->energy.is_known = true;
     if (strcmp(key->path, "addressing.granule") == 0)
         c->round = (uint64_t)key->value;
     if (strcmp(key->path, "cubes") == 0)
@@ -259,6 +278,11 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
         take_ways(out);
     out->has_lone_units = has_lone_units(out);
     return code;
+}
+
+double chip_flops_per_ns(const struct chip *c)
+{
+    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
 }
 
 void chip_free(struct chip *chip)

@@ -10,6 +10,13 @@ struct way {
     double ns, gbs;
 };
 
+/* Keys of `energy`; mac_pj by type: f64 f32 f16 bf16 f8 i64 i32 i16 i8. */
+struct chip_energy {
+    double mac_pj[9], math_pj, tcm_pj_bit, hbm_pj_bit, noc_pj_bit_mm, d2d_pj_bit, fabric_pj_bit,
+        static_w, ns_per_mm;
+    bool is_known; /* any of them is not 0 */
+};
+
 struct chip {
     const kb_topology *topo;
     struct told *told; /* borrowed, or NULL: is told what is simulated */
@@ -36,7 +43,11 @@ struct chip {
     const char *unit;    /* "sip", "cube", "machine" */
     uint32_t *order;     /* owned: PEs, unit by unit, neighbours behind each other */
     uint64_t unit_bytes; /* of the slices of a unit */
+    struct chip_energy energy;
 };
+
+/* The peak of a rank's engines in bf16: a product and a sum are two. */
+double chip_flops_per_ns(const struct chip *c);
 
 /* EXIT_USAGE after a message: units have different numbers of PEs. Give back with chip_free(). */
 enum exit_code chip_of(const struct cli *cli, struct chip *out);

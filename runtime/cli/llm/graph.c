@@ -70,8 +70,8 @@ static void layer(struct flow *f)
 static void head(struct flow *f)
 {
     int64_t vocab = (f->m->vocab + f->s->tp - 1) / f->s->tp;
-    struct llm_matrix last = flow_matrix(f->s, f->s->batch, f->m->hidden, 1);
-    struct llm_matrix logits = flow_matrix(f->s, f->s->batch, vocab, 1), best = logits;
+    struct llm_matrix last = flow_matrix(f->s, shape_heads(f->s), f->m->hidden, 1);
+    struct llm_matrix logits = flow_matrix(f->s, shape_heads(f->s), vocab, 1), best = logits;
 
     last.at = GRAPH_LAST;
     logits.at = GRAPH_LOGITS;
@@ -80,6 +80,7 @@ static void head(struct flow *f)
     best.cols = 1; /* of a PE: graph_place() */
     flow_norm(f, "norm", false, true);
     f->g->op[f->g->n - 1].y = last;
+    f->g->op[f->g->n - 1].requests = f->s->requests;
     flow_gemm(f, "head", last, logits);
     f->g->op[f->g->n - 1].is_layer = false;
     f->g->op[f->g->n - 1].weight_dtype = flow_plain_weights(f);
@@ -87,7 +88,7 @@ static void head(struct flow *f)
     f->g->op[f->g->n - 1].is_layer = false;
     struct llm_op *op = flow_add(f->g, "all_gather", LLM_ALL_GATHER, false);
     op->x = op->y = best;
-    op->bytes = 8 * f->s->batch * f->s->tp;
+    op->bytes = 8 * shape_heads(f->s) * f->s->tp;
 }
 
 /* What the next stage of a pipeline gets: graph_stage.c. */
@@ -125,14 +126,19 @@ static void dense_layers(struct flow *f)
     f->m = m;
 }
 
+int64_t graph_kv_heads(const struct model *m, int64_t tp)
+{
+    return m->kv_heads > tp && !model_has_latent(m) ? m->kv_heads / tp : 1;
+}
+
 void graph_of_model(const struct model *m, const struct shape *s, struct graph *out)
 {
     struct flow f = {.m = m,
                      .s = s,
                      .g = out,
-                     .tokens = s->batch * s->q,
+                     .tokens = shape_tokens(s),
                      .heads = m->heads / s->tp,
-                     .kv_heads = m->kv_heads > s->tp ? m->kv_heads / s->tp : 1};
+                     .kv_heads = graph_kv_heads(m, s->tp)};
 
     memset(out, 0, sizeof *out);
     out->layers = m->layers - m->dense_layers;
@@ -152,7 +158,7 @@ void graph_of_model(const struct model *m, const struct shape *s, struct graph *
         out->op[i].kv_layer = m->dense_layers;
     if (s->pp > 1)
         send(&f);
-    if (!s->has_more)
+    if (shape_heads(s) > 0)
         head(&f);
 }
 
@@ -276,6 +282,8 @@ void graph_place(struct graph *g, const struct shape *s, uint32_t p, uint32_t q)
             op->weight_bytes *= (uint64_t)(op->experts / op->ep);
         op->weight_bytes = of_layer(g, op, op->weight_bytes);
         at += op->weight_bytes * (uint64_t)(op->is_layer ? g->layers : 1);
+        if (op->kind == LLM_ATTENTION && op->requests)
+            llm_lay_pages(op, &step);
         if (op->kind == LLM_KEPT || (op->kind == LLM_ATTENTION && !op->has_made))
             g->kv_bytes = of_layer(g, op, aligned(llm_kv_bytes(op, &step)));
         if (op->kind == LLM_ATTENTION)

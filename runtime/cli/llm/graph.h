@@ -48,10 +48,23 @@ struct shape {
     int64_t first_rank;       /* of the stage that is run */
     int64_t micro;            /* as many times `batch` requests go through the stages; 0: 1 */
     int64_t page;
+    struct llm_requests
+        *requests; /* borrowed: in place of q; kv is the longest. NULL: all are alike */
     bool has_more; /* of its prompts is to come: no head */
     kb_dtype weights, act, kv_dtype;
     kb_dtype head_weights; /* of the head and of gates; KB_DEFAULT: as weights */
 };
+
+static inline int64_t shape_tokens(const struct shape *s)
+{
+    return s->requests ? s->requests->tokens : s->batch * s->q;
+}
+
+/* Requests that have a head. */
+static inline int64_t shape_heads(const struct shape *s)
+{
+    return s->requests ? s->requests->heads : s->has_more ? 0 : s->batch;
+}
 
 struct graph {
     struct llm_op op[GRAPH_OPS_MAX];
@@ -62,6 +75,9 @@ struct graph {
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
     uint64_t round; /* a layer is so many bytes behind the one before, or times that; 0: any */
 };
+
+/* Heads of keys and values in a rank. */
+int64_t graph_kv_heads(const struct model *m, int64_t tp);
 
 /* Makes the operations; places are set by graph_place(). */
 void graph_of_model(const struct model *m, const struct shape *s, struct graph *out);

@@ -70,6 +70,7 @@ void flow_heads(struct flow *f, const char *id, enum llm_kind kind, struct llm_m
     op->batch = f->s->batch;
     op->q = f->s->q;
     op->kv = f->s->kv;
+    op->requests = f->s->requests;
 }
 
 void flow_mlp(struct flow *f, const char *const id[3], int64_t inter, struct llm_matrix out)

@@ -61,12 +61,29 @@ static int64_t weights_of(const struct llm_op *op)
     return op->experts > 0 ? experts_read(op) : 1;
 }
 
-/* Pairs of a token and one that it sees, of one request. */
+/* Pairs of a token and one that it sees. */
 static int64_t pairs(const struct llm_op *op)
 {
-    int64_t q = op->q, kv = op->kv;
+    const struct llm_requests *r = op->requests;
+    int64_t sum = 0;
 
-    return q * (kv - q) + q * (q + 1) / 2;
+    for (int64_t i = 0; i < (r ? r->n : 1); i++) {
+        int64_t q = r ? r->request[i].q : op->q, kv = r ? r->request[i].kv : op->kv;
+
+        sum += q * (kv - q) + q * (q + 1) / 2;
+    }
+    return r ? sum : op->batch * sum;
+}
+
+/* Tokens with keys and values, of all requests. */
+static int64_t kept_tokens(const struct llm_op *op)
+{
+    const struct llm_requests *r = op->requests;
+    int64_t sum = 0;
+
+    for (int64_t i = 0; r && i < r->n; i++)
+        sum += r->request[i].kv;
+    return r ? sum : op->batch * op->kv;
 }
 
 uint64_t op_flops(const struct llm_op *op)
@@ -74,7 +91,7 @@ uint64_t op_flops(const struct llm_op *op)
     if (op->kind == LLM_GEMM)
         return (uint64_t)(2 * rows_of(op) * op->y.cols * depth_of(op));
     if (op->kind == LLM_ATTENTION)
-        return (uint64_t)(2 * op->heads * (op->dim + llm_v_dim(op)) * op->batch * pairs(op));
+        return (uint64_t)(2 * op->heads * (op->dim + llm_v_dim(op)) * pairs(op));
     return 0;
 }
 
@@ -85,7 +102,7 @@ static uint64_t matrix_bytes(const struct llm_matrix *m)
 
 static uint64_t new_kv_bytes(const struct llm_op *op, const struct shape *s)
 {
-    return (uint64_t)(2 * op->batch * op->q * op->kv_heads * op->dim) * kb_dtype_bytes(s->kv_dtype);
+    return (uint64_t)(2 * op->x.rows * op->kv_heads * op->dim) * kb_dtype_bytes(s->kv_dtype);
 }
 
 static uint64_t bytes_of_rows(int64_t rows, const struct llm_matrix *m)
@@ -129,8 +146,8 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
                (uint64_t)(weights_of(op) * depth_of(op) * op->y.cols) *
                    kb_dtype_bytes(op->weight_dtype);
     case LLM_ATTENTION:
-        return (uint64_t)(op->kv_heads * (op->dim + (op->latent ? 0 : llm_v_dim(op))) * op->batch *
-                          op->kv) *
+        return (uint64_t)(op->kv_heads * (op->dim + (op->latent ? 0 : llm_v_dim(op))) *
+                          kept_tokens(op)) *
                    kb_dtype_bytes(s->kv_dtype) +
                (uint64_t)(op->x.rows * op->heads * op->dim) * kb_dtype_bytes(op->x.dtype);
     case LLM_NORM:

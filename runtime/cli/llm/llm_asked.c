@@ -1,8 +1,11 @@
 /* llm_asked.c -- options of `llm`: what is asked for is read, and refused where it cannot be. */
 #include "cli/llm/llm_asked.h"
+#include "cli/llm/chakra.h"
 #include "cli/llm/graph_check.h"
+#include "cli/out/session.h"
 #include <stdio.h>
 #include <string.h>
+#include <stdlib.h>
 
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
@@ -117,6 +120,10 @@ enum exit_code llm_refuse_latent(const struct llm *l)
 
     if (!model_has_latent(&l->model))
         return EXIT_OK;
+    if (o->iterations || session_here_asks())
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "%s: of latent attention (kv_lora_rank) requests must be alike",
+                       l->model.name);
     if (o->graph)
         return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
     return EXIT_OK;
@@ -176,11 +183,41 @@ enum exit_code llm_read_lists(struct llm *l)
     return code;
 }
 
+enum exit_code llm_read_iterations(struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || o->chakra ||
+        strcmp(o->batch, "1") != 0)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
+                       "do, and has no --graph and no --chakra");
+    if (l->searches || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--iterations: --tp is one number, and --pp and --dp are 1");
+    return o->iterations ? iterations_read(l->cli, o->iterations, &l->its) : EXIT_OK;
+}
+
+/* A name of files that has one %d at most. */
+static enum exit_code check_pattern(const struct cli *cli, const char *pattern)
+{
+    char *path = pattern ? chakra_path(pattern, 0) : NULL;
+    bool is_none = pattern && !path;
+
+    free(path);
+    return is_none ? cmd_say(cli, EXIT_USAGE, "--chakra '%s' has another %% than one %%d", pattern)
+                   : EXIT_OK;
+}
+
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
 {
     const struct opts *o = &l->cli->opts;
     uint32_t q;
     char rest;
+    enum exit_code code = check_pattern(l->cli, o->chakra);
+
+    if (code)
+        return code;
 
     if (o->grid && (sscanf(o->grid, "%9ux%9u%c", &l->chip.grid_p, &q, &rest) != 2 ||
                     l->chip.grid_p == 0 || (uint64_t)l->chip.grid_p * q != l->chip.unit_pes))
@@ -190,4 +227,14 @@ enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
         return EXIT_OK;
     l->known.map = map;
     return tile_map_read(l->cli, &l->chip, o->map, map);
+}
+
+bool llm_tells_energy(const struct llm *l)
+{
+    const struct set_list *vary = &l->cli->opts.vary;
+    bool has = l->chip.energy.is_known;
+
+    for (size_t i = 0; i < vary->n; i++)
+        has = has || strncmp(vary->word[i], "energy.", 7) == 0;
+    return has;
 }

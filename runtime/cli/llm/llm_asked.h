@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/in/in_lists.h"
 #include "cli/llm/graph_yaml.h"
+#include "cli/llm/iterations.h"
 #include "cli/llm/llm_rows.h"
 #include "cli/llm/routing.h"
 #include "cli/llm/pipeline.h"
@@ -15,6 +16,7 @@ struct llm {
     struct chip chip;
     struct shape shape; /* of all iterations, except batch, q and kv */
     struct list tps, decodes, batches;
+    struct iterations its; /* of --iterations */
     struct searched known;
     struct routes routes;
     struct llm_rows rows;
@@ -37,10 +39,16 @@ enum exit_code llm_refuse_latent(const struct llm *l);
 /* Numbers of ranks, batches and tokens that are there: all of them multiply. */
 enum exit_code llm_read_lists(struct llm *l);
 
+/* The file of iterations, which nothing else says. */
+enum exit_code llm_read_iterations(struct llm *l);
+
 /* Requests in parts that go through the stages one behind the other. EXIT_USAGE. */
 enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s);
 
 /* The grid and the tiles that are given, which are kept in `map`. */
 enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
+
+/* Has the machine keys of energy, or may another of --vary have some? */
+bool llm_tells_energy(const struct llm *l);
 
 #endif

@@ -1,6 +1,7 @@
 /* llm_rows.c -- columns of llm, and how its rows come of a simulation. */
 #include "cli/llm/llm_rows.h"
 #include "base/text.h"
+#include "cli/llm/roofs.h"
 #include "cli/out/memory.h"
 #include <math.h>
 #include <stdio.h>
@@ -10,10 +11,10 @@
 /* One printed row. */
 struct llm_row {
     const char *model, *phase, *cause;
-    char op[24], mapping[160];
+    char op[64], mapping[160];
     uint64_t ranks, tp, pp, ep, dp, batch, kv, count, bytes, flops, link_bytes;
-    double us, pct, bound_us, peak_pct;
-    bool has_bound, has_flops, has_link;
+    double us, pct, bound_us, peak_pct, energy_mj;
+    bool has_energy, has_bound, has_flops, has_link;
     bool is_op; /* not a sum */
 };
 
@@ -24,9 +25,9 @@ static const struct column columns[] = {
     COLUMN("pp", CELL_COUNT, struct llm_row, pp),
     COLUMN("ep", CELL_COUNT, struct llm_row, ep),
     COLUMN("dp", CELL_COUNT, struct llm_row, dp),
-    COLUMN("batch", CELL_COUNT, struct llm_row, batch),
+    COLUMN_IF("batch", CELL_COUNT, struct llm_row, batch, batch),
     COLUMN("phase", CELL_TEXT, struct llm_row, phase),
-    COLUMN("kv", CELL_COUNT, struct llm_row, kv),
+    COLUMN_IF("kv", CELL_COUNT, struct llm_row, kv, batch),
     COLUMN("op", CELL_TEXT, struct llm_row, op),
     COLUMN_IF("count", CELL_COUNT, struct llm_row, count, count),
     COLUMN("us", CELL_FRACTION, struct llm_row, us),
@@ -38,6 +39,7 @@ static const struct column columns[] = {
     COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
     COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
     COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
+    COLUMN_IF("energy_mj", CELL_FRACTION, struct llm_row, energy_mj, has_energy), /* the last */
 };
 
 /* What a batch comes to. */
@@ -46,7 +48,8 @@ struct llm_total {
     size_t first, n; /* its rows, in a search */
     char why[96];    /* what most of its time is for, in a search */
     double ttft_ms, tpot_ms, user_per_s, per_s;
-    bool has_ttft, has_tpot;
+    struct roofs roofs;
+    bool has_fabric, has_ttft, has_tpot;
 };
 
 static const struct column total_columns[] = {
@@ -61,6 +64,10 @@ static const struct column total_columns[] = {
     COLUMN("ep", CELL_COUNT, struct llm_total, ep),
     COLUMN("dp", CELL_COUNT, struct llm_total, dp),
     COLUMN("why", CELL_TEXT, struct llm_total, why),
+    COLUMN("peak_gops", CELL_FRACTION, struct llm_total, roofs.peak),
+    COLUMN("math_gops", CELL_FRACTION, struct llm_total, roofs.math),
+    COLUMN("memory_gbs", CELL_FRACTION, struct llm_total, roofs.memory),
+    COLUMN_IF("fabric_gbs", CELL_FRACTION, struct llm_total, roofs.fabric, has_fabric),
 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
@@ -114,9 +121,24 @@ static void set_mapping(struct llm_row *row, const struct llm_op *op, const stru
     row->bound_us = (double)found->bound_fs / 1e9;
 }
 
-static double peak_flops_per_ns(const struct chip *c)
+static void set_peak(struct llm_row *row, const struct chip *c, int64_t fs)
 {
-    return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
+    if (row->has_flops && fs > 0)
+        row->peak_pct = 100 * (double)row->flops / (chip_flops_per_ns(c) * (double)fs / 1e6);
+}
+
+static void set_energy(struct llm_row *row, const struct simulated *it, double pj)
+{
+    row->has_energy = it->took->counts != NULL;
+    row->energy_mj = pj / 1e9;
+}
+
+/* Of one call, whose time is not that of all. */
+static double op_pj(const struct llm_rows *l, const struct simulated *it, size_t i, int64_t fs)
+{
+    const struct pipeline *p = it->took;
+
+    return p->counts ? energy_pj(&l->chip->energy, &p->graph.op[i], &p->counts[i], fs) : 0;
 }
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
@@ -134,11 +156,10 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
     row->has_flops = row->flops > 0;
     row->link_bytes = op_link_bytes(op, it->shape);
     row->has_link = row->link_bytes > 0;
-    if (row->has_flops && t->fs > 0)
-        row->peak_pct =
-            100 * (double)row->flops / (peak_flops_per_ns(l->chip) * (double)t->fs / 1e6);
+    set_peak(row, l->chip, t->fs);
     if (op->kind == LLM_GEMM)
         set_mapping(row, op, &it->took->found[i]);
+    set_energy(row, it, op_pj(l, it, i, t->fs));
 }
 
 /* How long each takes for one part of the requests, and how long they wait in the mean. */
@@ -154,6 +175,28 @@ static void stage_rows(struct llm_rows *l, const struct simulated *it)
         row->count = (uint64_t)p->micro;
     }
     set_time(new_row(l, it, "bubble"), pipeline_bubble_fs(p) / p->stages, pipeline_bubble_fs(p), p);
+}
+
+/* Sums: of the layer at row `layer` and the head behind it what they take, of the total, which is
+ * the last, all calls and all time. */
+static void add_sums(struct llm_rows *l, const struct simulated *it, size_t layer)
+{
+    double layer_pj = 0, head_pj = 0,
+           pj = l->chip->energy.static_w * (double)it->took->all.fs / 1e3;
+    bool behind = false;
+
+    for (size_t i = 0; i < it->took->graph.n; i++) {
+        const struct took *t = &it->took->all.op[i];
+        const struct llm_op *op = &it->took->graph.op[i];
+
+        layer_pj += op->is_layer ? op_pj(l, it, i, t->fs) : 0;
+        behind = behind || op->is_layer;
+        head_pj += behind && !op->is_layer && op->kind != LLM_SEND ? op_pj(l, it, i, t->fs) : 0;
+        pj += (double)t->count * op_pj(l, it, i, 0);
+    }
+    set_energy(&l->row[layer], it, layer_pj);
+    set_energy(&l->row[layer + 1], it, head_pj);
+    set_energy(&l->row[l->n - 1], it, pj);
 }
 
 /* The layer is the first one, the head what comes after the layers. */
@@ -172,6 +215,7 @@ void llm_rows_add(struct llm_rows *l, const struct simulated *it)
         head_fs += is_head ? t->fs : 0;
         heads_fs += is_head ? t->all_fs : 0;
     }
+    size_t layer = l->n;
     struct llm_row *row = new_row(l, it, "layer");
     set_time(row, layer_fs, layers_fs, it->took);
     row->count = (uint64_t)(g->layers * it->took->micro);
@@ -179,6 +223,40 @@ void llm_rows_add(struct llm_rows *l, const struct simulated *it)
     if (it->took->stages > 1)
         stage_rows(l, it);
     set_time(new_row(l, it, "total"), all_fs, it->took->stages * all_fs, it->took);
+    add_sums(l, it, layer);
+}
+
+void llm_rows_traced(struct llm_rows *l, uint32_t ranks, const struct llm_traced *op, size_t n,
+                     int64_t total_fs)
+{
+    const struct shape s = {.tp = ranks};
+    const struct pipeline took = {.stages = 1, .all = {.fs = total_fs}};
+    const struct simulated it = {&s, &took, "trace"};
+
+    for (size_t i = 0; i < n; i++) {
+        struct llm_row *row = new_row(l, &it, op[i].op);
+
+        set_time(row, op[i].fs, op[i].all_fs, &took);
+        row->count = op[i].count;
+        row->is_op = op[i].bytes > 0;
+        row->bytes = op[i].bytes;
+        row->flops = op[i].flops;
+        row->has_flops = row->flops > 0;
+        row->link_bytes = op[i].link_bytes;
+        row->has_link = row->link_bytes > 0;
+        set_peak(row, l->chip, op[i].fs);
+    }
+    set_time(new_row(l, &it, "total"), total_fs, total_fs, &took);
+}
+
+const char *llm_rows_phase(struct llm_rows *l, int64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "iteration %lld", (long long)number);
+    if (l->n_phases == l->phases_room)
+        l->phase = memory_room(l->phase, l->n_phases, &l->phases_room, sizeof *l->phase);
+    return l->phase[l->n_phases++] = memory_text(text);
 }
 
 void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64_t ttft_fs,
@@ -186,8 +264,12 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
 {
     if (l->n_totals == l->totals_room)
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
+    const struct roofs roofs = roofs_of(l->chip, (uint32_t)s->tp);
+
     l->total[l->n_totals++] =
-        (struct llm_total){.batch = (uint64_t)(s->batch * count_of(s->micro)),
+        (struct llm_total){.roofs = roofs,
+                           .has_fabric = roofs.fabric > 0,
+                           .batch = (uint64_t)(s->batch * count_of(s->micro)),
                            .tp = (uint64_t)s->tp,
                            .pp = (uint64_t)count_of(s->pp),
                            .ep = (uint64_t)count_of(s->ep),
@@ -290,11 +372,17 @@ void llm_rows_sort(struct llm_rows *l)
 
 /* -- what is printed -------------------------------------------------------------------------- */
 
+/* Energy is told where a machine has keys for it, or one of several may have. */
+static size_t n_columns(const struct llm_rows *l)
+{
+    return sizeof columns / sizeof *columns - !l->tells_energy;
+}
+
 static bool llm_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct llm_rows *l = arg;
 
-    record_cells(columns, sizeof columns / sizeof *columns, &l->row[i], cells);
+    record_cells(columns, n_columns(l), &l->row[i], cells);
     return true;
 }
 
@@ -343,8 +431,13 @@ void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
     char *lines = lines_of_totals(l);
     struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
                           .arg = l};
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = l->n,   .row = llm_row, .arg = l,
-                        .note = lines,         .totals = &totals};
+    struct rows rows = {.columns = columns,
+                        .n_columns = n_columns(l),
+                        .n_rows = l->n,
+                        .row = llm_row,
+                        .arg = l,
+                        .note = lines,
+                        .totals = &totals};
 
     cmd_write(cli, &rows, out);
     free(lines);
@@ -352,6 +445,9 @@ void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
 
 void llm_rows_free(struct llm_rows *l)
 {
+    for (size_t i = 0; i < l->n_phases; i++)
+        free(l->phase[i]);
+    free(l->phase);
     free(l->row);
     free(l->total);
 }

@@ -6,11 +6,14 @@
 struct llm_rows {
     const char *model;       /* borrowed */
     const struct chip *chip; /* borrowed */
+    bool tells_energy;
     bool many_tps, many_kvs; /* a line of a total says which one it is of */
     struct llm_row *row;     /* owned */
     size_t n, room;
     struct llm_total *total; /* owned: a batch each */
     size_t n_totals, totals_room;
+    char **phase; /* owned, the texts too */
+    size_t n_phases, phases_room;
     bool searches; /* totals are of divisions */
 };
 
@@ -22,6 +25,20 @@ struct simulated {
     const char *phase;
 };
 void llm_rows_add(struct llm_rows *rows, const struct simulated *it);
+
+/* "iteration N", as long as the rows live. */
+const char *llm_rows_phase(struct llm_rows *rows, int64_t number);
+
+/* Nodes of a trace that have the same name. */
+struct llm_traced {
+    const char *op;
+    uint64_t count, bytes, flops, link_bytes; /* the last three of the first node */
+    int64_t fs, all_fs;
+};
+
+/* A trace: a row for each name, and the total. */
+void llm_rows_traced(struct llm_rows *rows, uint32_t ranks, const struct llm_traced *op, size_t n,
+                     int64_t total_fs);
 
 /* A batch; 0 fs: not simulated. */
 void llm_rows_total(struct llm_rows *rows, const struct shape *s, int64_t kv, int64_t ttft_fs,

@@ -15,6 +15,7 @@
  */
 #include "cli/llm/pipeline.h"
 #include "cli/llm/cause.h"
+#include "cli/llm/chakra.h"
 #include "cli/out/memory.h"
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ int64_t pipeline_bubble_fs(const struct pipeline *p)
 void pipeline_free(struct pipeline *p)
 {
     free(p->stage_fs);
+    free(p->counts);
 }
 
 /* -- simulation ------------------------------------------------------------------------------- */
@@ -69,7 +71,7 @@ static bool has_new(const struct stage *stage, const struct pipeline *p)
 
 /* What is known of those. */
 static void learn(const struct stage *stage, const struct found *found, const char *const *cause,
-                  struct pipeline *p)
+                  const struct energy_counts *counts, struct pipeline *p)
 {
     for (size_t i = 0; i < stage->graph.n; i++) {
         size_t k = stage->from[i];
@@ -79,7 +81,23 @@ static void learn(const struct stage *stage, const struct found *found, const ch
         p->graph.op[k] = stage->graph.op[i];
         p->found[k] = found[i];
         p->cause[k] = cause[i];
+        if (p->counts)
+            p->counts[k] = counts[i];
     }
+}
+
+/* Runs it, and writes it as a trace if that is asked for. */
+static enum exit_code run_and_write(const struct simulator *sim, const struct shape *s,
+                                    const struct graph *g, struct llm_known *known,
+                                    struct iteration *took)
+{
+    int64_t *each_fs = memory_new(run_operations(g), sizeof *each_fs);
+    enum exit_code code = run_each(sim->cli, sim->chip, g, s, known, each_fs, took);
+
+    if (!code && sim->chakra)
+        code = chakra_write(sim->cli, sim->chakra, g, s, each_fs);
+    free(each_fs);
+    return code;
 }
 
 /* Its times, and causes if any is new. */
@@ -91,7 +109,7 @@ static enum exit_code time_stage(const struct simulator *sim, const struct shape
                                 : run_alone(sim->cli, sim->chip, g, s, NULL, &known);
 
     if (!code)
-        code = run_graph(sim->cli, sim->chip, g, s, &known, took);
+        code = run_and_write(sim, s, g, &known, took);
     if (!code && cause)
         code = causes_of(sim->cli, sim->chip, g, s, &known, cause);
     run_forget(&known);
@@ -103,20 +121,23 @@ static enum exit_code run_stage(struct simulator *sim, const struct shape *s, st
 {
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const char *cause[GRAPH_OPS_MAX] = {NULL};
+    struct energy_counts counts[GRAPH_OPS_MAX];
     struct shape at = *s;
     struct iteration took;
     uint32_t rows, columns;
 
     at.first_rank = stage->number * s->tp;
-    grid_of(sim->chip, s->batch * s->q, &rows, &columns);
+    grid_of(sim->chip, shape_tokens(s), &rows, &columns);
     graph_place(&stage->graph, s, rows, columns);
     enum exit_code code =
         search_tiles(sim->cli, sim->chip, &stage->graph, s, sim->tries, sim->known, found);
     if (!code)
         code = time_stage(sim, &at, &stage->graph, has_new(stage, p) ? cause : NULL, &took);
+    if (!code && p->counts && has_new(stage, p))
+        code = energy_count(sim->cli, sim->chip, &stage->graph, &at, counts);
     if (code)
         return code;
-    learn(stage, found, cause, p);
+    learn(stage, found, cause, counts, p);
     pipeline_add(p, stage, &took);
     return EXIT_OK;
 }
@@ -128,6 +149,8 @@ enum exit_code pipeline_run(struct simulator *sim, const struct graph *given, co
     enum exit_code code = EXIT_OK;
 
     p->graph = *given;
+    if (sim->chip->energy.is_known)
+        p->counts = memory_new(GRAPH_OPS_MAX, sizeof *p->counts);
     for (int64_t i = 0; i < p->stages && !code; i++) {
         stage_of(given, p->stages, i, stage);
         stage_route(stage, given, routing);

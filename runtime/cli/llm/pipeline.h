@@ -2,6 +2,7 @@
  */
 #ifndef PIPELINE_H
 #define PIPELINE_H
+#include "cli/llm/energy.h"
 #include "cli/llm/search.h"
 #include "cli/llm/stage.h"
 
@@ -9,6 +10,7 @@ struct pipeline {
     struct graph graph; /* its operations are those of the stage that first has them */
     struct found found[GRAPH_OPS_MAX];
     const char *cause[GRAPH_OPS_MAX];
+    struct energy_counts *counts; /* owned: [GRAPH_OPS_MAX]; NULL: the machine has no such keys */
     int64_t stages, micro;
     int64_t *stage_fs; /* owned: of one part of the requests */
     int64_t sum_fs, slowest_fs;
@@ -36,6 +38,7 @@ struct simulator {
     const struct chip *chip;
     struct searched *known; /* tiles */
     uint64_t tries;
+    const char *chakra; /* where the one stage goes as a trace; NULL: nowhere */
 };
 
 /*

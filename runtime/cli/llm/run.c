@@ -117,13 +117,21 @@ static void take(struct iteration *out, size_t i, int64_t fs, int64_t count)
     out->fs += count * fs;
 }
 
+/* `n` operations that end before `at`, so often more; returns where they end then. */
+static size_t repeat_layer(int64_t *each_fs, size_t at, size_t n, int64_t times)
+{
+    for (size_t end = at + n * (size_t)times; at < end; at++)
+        each_fs[at] = each_fs[at - n];
+    return at;
+}
+
 /* Times of operations from when each has ended; the last layer counts for those that were not
  * simulated. */
 static void take_times(const struct graph *g, const struct llm_step *s, int64_t start_fs,
-                       struct iteration *out)
+                       int64_t *each_fs, struct iteration *out)
 {
     int64_t before = start_fs;
-    size_t done = 0;
+    size_t done = 0, each = 0;
 
     *out = (struct iteration){0};
     for (size_t i = 0, first; i < g->n;) {
@@ -135,8 +143,12 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
                 int64_t end = ended_fs(s, &g->op[i], done++);
 
                 take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
+                if (each_fs)
+                    each_fs[each++] = end - before;
                 before = end;
             }
+        if (each_fs && is_layer)
+            each = repeat_layer(each_fs, each, i - first, s->layers - *s->layers_done);
     }
 }
 
@@ -181,6 +193,8 @@ struct manner {
     struct llm_known *learns;       /* of ranks that are alone; NULL: they are not */
     bool was_wrong;                 /* what was known */
     const struct path_watch *watch; /* NULL: none */
+    int64_t *each_fs;               /* of run_each() */
+    const struct run_count *count;  /* NULL: none */
 };
 
 static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
@@ -190,6 +204,16 @@ static enum exit_code watch_path(const struct cli *cli, const struct graph *g, c
 
     for (size_t i = 0; i < g->n; i++)
         watch->ended_fs[i] = ended_fs(&w->step, &g->op[i], i);
+    return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
+}
+
+static enum exit_code tell_counts(const struct cli *cli, const kb_sim *sim,
+                                  const struct run_count *count)
+{
+    kb_status status = kb_launch_get(sim, 0, count->totals);
+
+    if (!status)
+        status = kb_sim_utilization(sim, count->station, count->arg);
     return status ? cmd_fail(cli, status, &(kb_error){""}) : EXIT_OK;
 }
 
@@ -225,7 +249,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_error why = {""};
     enum exit_code code;
 
-    grid_of(c, s->batch * s->q, &w.step.p, &w.step.q);
+    grid_of(c, shape_tokens(s), &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
@@ -236,13 +260,17 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status && how->watch)
         status = kb_sim_observe(
             w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
+    if (!status && how->count)
+        status = kb_sim_observe(w.sim, &how->count->observer, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
     if (!code)
-        take_times(g, &w.step, start_fs, out);
+        take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
+    if (!code && how->count)
+        code = tell_counts(cli, w.sim, how->count);
     out->layers = layers_done;
     out->gave_up = gave_up;
     if (c->told)
@@ -294,16 +322,23 @@ void run_forget(struct llm_known *known)
     *known = (struct llm_known){0};
 }
 
-enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
-                         const struct shape *s, struct llm_known *known, struct iteration *out)
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, struct llm_known *known, int64_t *each_fs,
+                        struct iteration *out)
 {
-    struct manner how = {.known = known && known->ranks > 0 ? known : NULL};
+    struct manner how = {.known = known && known->ranks > 0 ? known : NULL, .each_fs = each_fs};
     enum exit_code code = simulate(cli, c, g, s, &how, out);
 
     if (code || !how.was_wrong)
         return code;
     run_forget(known);
-    return simulate(cli, c, g, s, &(struct manner){0}, out);
+    return simulate(cli, c, g, s, &(struct manner){.each_fs = each_fs}, out);
+}
+
+enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
+                         const struct shape *s, struct llm_known *known, struct iteration *out)
+{
+    return run_each(cli, c, g, s, known, NULL, out);
 }
 
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
@@ -317,4 +352,12 @@ enum exit_code run_watched(const struct cli *cli, const struct chip *c, const st
     return simulate(cli, c, &layer, s,
                     &(struct manner){.known = known->ranks > 0 ? known : NULL, .watch = watch},
                     &it);
+}
+
+enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct run_count *count)
+{
+    struct iteration it;
+
+    return simulate(cli, c, g, s, &(struct manner){.count = count}, &it);
 }

@@ -52,9 +52,26 @@ void run_forget(struct llm_known *known);
 enum exit_code run_graph(const struct cli *cli, const struct chip *c, const struct graph *g,
                          const struct shape *s, struct llm_known *known, struct iteration *out);
 
+/* The same; each_fs[run_operations(g)], or NULL: becomes what each operation of each layer took. */
+enum exit_code run_each(const struct cli *cli, const struct chip *c, const struct graph *g,
+                        const struct shape *s, struct llm_known *known, int64_t *each_fs,
+                        struct iteration *out);
+
 /* The same of one layer, which takes longer; `each` is called when it has ended. */
 enum exit_code run_watched(const struct cli *cli, const struct chip *c, const struct graph *g,
                            const struct shape *s, const struct llm_known *known,
                            const struct path_watch *watch);
+
+/* What hears of transactions, and is told of stations and of the launch when it has ended. */
+struct run_count {
+    kb_observer observer;
+    void (*station)(void *arg, const kb_utilization *use);
+    void *arg;
+    kb_launch_result *totals;
+};
+
+/* The same, counted. */
+enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,
+                           const struct shape *s, const struct run_count *count);
 
 #endif

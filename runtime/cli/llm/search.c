@@ -314,7 +314,7 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
     struct iteration took;
     uint32_t p, q;
 
-    grid_of(c, s->batch * s->q, &p, &q);
+    grid_of(c, shape_tokens(s), &p, &q);
     one.n = 1;
     one.layers = 1;
     one.limit = limit_of(c, op, p, best_fs);
@@ -337,7 +337,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
     double left_ns = INFINITY;
     enum exit_code code = EXIT_OK;
 
-    grid_of(c, s->batch * s->q, &p, &q);
+    grid_of(c, shape_tokens(s), &p, &q);
     size_t n = candidates_of(c, op, p, q, all);
     *found = (struct found){.candidates = (uint32_t)n};
     for (uint32_t i = 0; i < n && !code; i++) {
@@ -377,7 +377,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
     enum exit_code code;
     uint32_t p, q;
 
-    grid_of(c, s->batch * s->q, &p, &q);
+    grid_of(c, shape_tokens(s), &p, &q);
     const struct tile_map_entry *e = tile_map_find(map, op, p, q);
     if (!e)
         return EXIT_OK;
@@ -457,7 +457,7 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
     enum exit_code code = EXIT_OK;
     uint32_t p, q;
 
-    grid_of(c, s->batch * s->q, &p, &q);
+    grid_of(c, shape_tokens(s), &p, &q);
     if (!c->forgets)
         known->n = 0;
     for (size_t i = 0; i < g->n && !code; i++) {

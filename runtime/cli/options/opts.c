@@ -222,13 +222,11 @@ static enum exit_code check_files(const struct reading *r)
     const struct opts *o = r->o;
     const struct {
         const char *option, *path;
-    } files[] = {{"-o", o->output},
-                 {"--sqlite", o->sqlite},
-                 {"--oplog", o->oplog},
-                 {"--trace", o->trace},
-                 {"--map-out", o->map_out},
-                 {"--graph", o->graph},
-                 {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
+    } files[] = {
+        {"-o", o->output},         {"--sqlite", o->sqlite},
+        {"--oplog", o->oplog},     {"--trace", o->trace},
+        {"--map-out", o->map_out}, {"--graph", o->graph},
+        {"--chakra", o->chakra},   {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
     const char *input = input_of(o);
 
@@ -365,10 +363,11 @@ static enum exit_code check_maps(const struct reading *r)
 {
     const struct opts *o = r->o;
 
-    if (o->vary.n == 0 || (!o->map_out && !o->graph))
+    if (o->vary.n == 0 || (!o->map_out && !o->graph && !o->chakra))
         return EXIT_OK;
-    return say(r->program, EXIT_USAGE,
-               "--map-out and --graph write what one machine has found; --vary has several");
+    return say(
+        r->program, EXIT_USAGE,
+        "--map-out, --graph and --chakra write what one machine has found; --vary has several");
 }
 
 static enum exit_code check(const struct reading *r)

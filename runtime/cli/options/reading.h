@@ -66,8 +66,10 @@ option_reader read_flag, read_text, read_file_name, read_count, read_size, read_
 
 /* Lists of words, each up to NULL. */
 extern const char *const opts_formats[],
-    *const opts_engines[], *const opts_arrivals[], *const opts_off_on[], *const opts_auto_on[],
-                                                                             *const opts_shells[];
+    *const opts_engines[], *const opts_arrivals[], *const opts_off_on[],
+                                                       *const opts_computes[],
+                                                           *const opts_auto_on[],
+                                                               *const opts_shells[];
 
 /* The index of `word` among `names`, or -1. */
 int opts_find(const char *word, const char *const names[], size_t n_names);

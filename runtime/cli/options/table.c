@@ -45,7 +45,8 @@ const char *const command_names[N_COMMANDS] = {
 
 const unsigned opts_n_options = N_OPTIONS;
 
-const unsigned opts_reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN) | IN(WHY) | IN(STUDY);
+const unsigned opts_reported =
+    IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN) | IN(WHY) | IN(STUDY) | IN(LLM);
 
 const char *opts_command_name(enum command command)
 {

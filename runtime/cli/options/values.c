@@ -28,6 +28,7 @@ const char *const opts_breakdowns[] = {
     [KB_BREAKDOWN_LINE] = "line",     [KB_BREAKDOWN_REGION] = "region",
     [KB_N_BREAKDOWNS] = "step"};
 const char *const opts_arrivals[] = {"poisson", "fixed", NULL};
+const char *const opts_computes[] = {"roofline", "recorded", NULL};
 const char *const opts_off_on[] = {"off", "on", NULL};
 const char *const opts_auto_on[] = {"auto", "on", NULL};
 const char *const opts_shells[] = {"bash", "zsh", "fish", NULL};

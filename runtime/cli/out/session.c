@@ -8,6 +8,7 @@
 #include "cli/out/session.h"
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void session_say(struct session *s, const char *line)
@@ -31,12 +32,34 @@ void session_progress(struct session *s, uint64_t done, uint64_t total, const ch
     pthread_mutex_unlock(&s->lock);
 }
 
+const struct kb_llm_batch *session_batch(struct session *s, const struct kb_llm_answer *answer)
+{
+    enum { LOOK_NS = 50000000 };
+    struct timespec until;
+
+    pthread_mutex_lock(&s->lock);
+    s->answer = *answer;
+    s->batch = NULL;
+    s->wants = true;
+    pthread_cond_broadcast(&s->change);
+    while (!s->batch && !s->asked) {
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += LOOK_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&s->change, &s->lock, &until);
+    }
+    const struct kb_llm_batch *batch = s->batch;
+    pthread_mutex_unlock(&s->lock);
+    return batch && batch->n > 0 ? batch : NULL;
+}
+
 void session_end(struct session *s, int code)
 {
     pthread_mutex_lock(&s->lock);
     s->ended = true;
     s->code = code;
-    pthread_cond_broadcast(&s->end);
+    pthread_cond_broadcast(&s->change);
     pthread_mutex_unlock(&s->lock);
 }
 

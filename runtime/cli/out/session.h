@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "cli/out/stop.h"
 #include "cli/out/out_tables.h"
+#include "cli/query/llm_batch.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -32,7 +33,13 @@ struct session {
     const char *things; /* a constant */
     bool ended;
     int code;
-    pthread_cond_t end;
+    pthread_cond_t change; /* of `ended`, or of what follows */
+
+    const struct kb_llm_limits *limits; /* borrowed: `llm` asks the program for iterations; NULL: it
+                                           does not */
+    const struct kb_llm_batch *batch;   /* borrowed: given, and not answered yet; NULL: none */
+    bool wants;                         /* one: `answer` is that to the last one */
+    struct kb_llm_answer answer;
 
     bool lacks;              /* memory: nothing may be begun any more */
     void (*undo)(void *arg); /* if memory lacks; NULL: nothing */
@@ -45,10 +52,23 @@ static inline struct session *session_here(void)
     return parallel_owner;
 }
 
+/* Does its program ask for iterations one by one? */
+static inline bool session_here_asks(void)
+{
+    return session_here() && session_here()->limits;
+}
+
 /* A line of messages. */
 void session_say(struct session *s, const char *line);
 
 void session_progress(struct session *s, uint64_t done, uint64_t total, const char *things);
+
+/*
+ * Answers the last iteration, and waits for the next one.
+ *
+ * returns  NULL: there is none any more
+ */
+const struct kb_llm_batch *session_batch(struct session *s, const struct kb_llm_answer *answer);
 
 /* It has ended. */
 void session_end(struct session *s, int code);

@@ -101,12 +101,13 @@ static void begin_session(struct session *s, const kb_query_request *request)
     pthread_condattr_t monotonic;
 
     s->frame = request->frame;
+    s->limits = request->limits;
     s->keeps_run = request->keep_run;
     s->things = "";
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->end, &monotonic);
+    pthread_cond_init(&s->change, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
 
@@ -155,23 +156,57 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out)
     return KB_NO_MEMORY;
 }
 
-bool kb_query_wait(kb_query *q, int ms)
+/* The time in so many ms. */
+static struct timespec time_in(int ms)
 {
-    struct session *s = &q->session;
     struct timespec until;
-    int error = 0;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
     until.tv_nsec += ms % 1000 * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
+    return until;
+}
+
+bool kb_query_wait(kb_query *q, int ms)
+{
+    struct session *s = &q->session;
+    struct timespec until = time_in(ms);
+    int error = 0;
+
     pthread_mutex_lock(&s->lock);
     while (!s->ended && error != ETIMEDOUT)
-        error = pthread_cond_timedwait(&s->end, &s->lock, &until);
+        error = pthread_cond_timedwait(&s->change, &s->lock, &until);
     bool ended = s->ended;
     pthread_mutex_unlock(&s->lock);
     return ended;
+}
+
+void kb_query_batch_give(kb_query *q, const kb_llm_batch *batch)
+{
+    struct session *s = &q->session;
+
+    pthread_mutex_lock(&s->lock);
+    s->batch = batch;
+    s->wants = false;
+    pthread_cond_broadcast(&s->change);
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool kb_query_batch_wait(kb_query *q, int ms, kb_llm_answer *out)
+{
+    struct session *s = &q->session;
+    struct timespec until = time_in(ms);
+    int error = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->ended && !s->wants && error != ETIMEDOUT)
+        error = pthread_cond_timedwait(&s->change, &s->lock, &until);
+    bool answered = s->wants && !s->ended;
+    *out = s->answer;
+    pthread_mutex_unlock(&s->lock);
+    return answered;
 }
 
 void kb_query_stop(kb_query *q)
@@ -258,7 +293,7 @@ void kb_query_free(kb_query *q)
     free(q->messages);
     kb_topology_free(q->machine);
     pthread_mutex_destroy(&q->session.lock);
-    pthread_cond_destroy(&q->session.end);
+    pthread_cond_destroy(&q->session.change);
     free_words(q->words);
     free(q);
 }

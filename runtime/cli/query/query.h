@@ -8,6 +8,7 @@
  */
 #ifndef QUERY_H
 #define QUERY_H
+#include "cli/query/llm_batch.h"
 #include "kernbench.h"
 
 typedef struct kb_query kb_query;
@@ -37,6 +38,8 @@ typedef struct kb_query_request {
     bool keep_run;                    /* of `run`: kb_query_run() */
     const kb_topology_source *source; /* a machine is made of it, in place of a command; borrowed
                                          until the query has ended. NULL: none */
+    const kb_llm_limits *limits;      /* `llm` asks for each iteration, by kb_query_batch_wait();
+                                         borrowed. NULL: it runs those of its options */
 } kb_query_request;
 
 /* What the values of a column are. */
@@ -75,6 +78,16 @@ kb_status kb_query_new(const kb_query_request *request, kb_query **out);
 
 /* Waits for its end for at most so many ms. True: it has ended, and the calls below may be used. */
 bool kb_query_wait(kb_query *query, int ms);
+
+/*
+ * Waits for at most so many ms until `llm` asks for an iteration, with the answer to the last one.
+ * Give it the next by kb_query_batch_give(), borrowed until it asks again; one without requests
+ * ends the command.
+ *
+ * returns  false: not yet, or it has ended: kb_query_wait() tells
+ */
+bool kb_query_batch_wait(kb_query *query, int ms, kb_llm_answer *out);
+void kb_query_batch_give(kb_query *query, const kb_llm_batch *batch);
 
 /* Asks it to stop, from any thread; it ends within a second, with what is complete. */
 void kb_query_stop(kb_query *query);

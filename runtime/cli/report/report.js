@@ -128,6 +128,21 @@
     // -- the first screen, by command -----------------------------------------------------------------------
 
     const summaries = {
+        llm() {
+            const t = data.rows.totals?.[0], ms = (value) => fixed(value, 3);
+
+            return t ? {
+                tiles: [
+                    t.ttft_ms === null ? null :
+                                         tile("time to the first token", ms(t.ttft_ms), "ms", `batch ${t.batch}`),
+                    t.tpot_ms === null ? null :
+                                         tile("time of a token", ms(t.tpot_ms), "ms",
+                                              `${short(t.tokens_per_s)} tokens a second, batch ${t.batch}`)
+                ],
+                left: []
+            } :
+                       null;
+        },
         run() {
             const path = kernelPath(), longest = rows.best("kernel_ns"), launches = rows.rows.length;
             const get = (name) => rows.get(longest, name), words = (name) => rows.show(longest, name);

@@ -171,49 +171,99 @@ const sections = (() => {
             });
     }
 
-    // Launches under the roofs of the machine: operations per byte of DMA and per ns.
-    function roofline() {
-        const points = rows.rows
-                           .map((row) => {
-                               const operations = 2 * rows.get(row, "gemm_macs") + rows.get(row, "math_elements");
-                               const bytes = rows.get(row, "dma_read_bytes") + rows.get(row, "dma_write_bytes");
-                               return {
-                                   name: rows.get(row, "kernel"),
-                                   x: bytes ? operations / bytes : Infinity,
-                                   y: operations / rows.get(row, "kernel_ns"),
-                                   strong: true
-                               };
-                           })
-                           .filter((p) => p.y > 0 && isFinite(p.y));
-        const { gemm_gops: gemm, math_gops: math, memory_gbs: slope } = limits, ridge = gemm / slope;
-        const right = most([ridge * 10, ...points.map((p) => p.x).filter(isFinite)]);
+    // The roofs of engine, math and memories, and what leads up to them.
+    function roofs({ gemm, math, slope }) {
+        return (x, y, box) => {
+            const roof = (peak, name, i) =>
+                svg("g", { "data-roof": peak }, svg("path", {
+                        class: "line p" + i,
+                        d: `M${x.at(Math.max(peak / slope, x.from))} ${y.at(peak)}H${box.right}`
+                    }),
+                    text(box.right - 4, y.at(peak) - 5, `${name}: ${short(peak)} GOP/s`, { "text-anchor": "end" }));
+            const left = Math.max(x.from, y.from / slope), top = Math.max(gemm, math);
+            return [
+                roof(gemm, "GEMM", 1), roof(math, "MATH", 3),
+                svg("g", { "data-slope": slope }, svg("path", {
+                        class: "line p0",
+                        d: `M${x.at(left)} ${y.at(left * slope)}L${x.at(top / slope)} ${y.at(top)}`
+                    }),
+                    text(x.at(left) + 8, y.at(left * slope) - 8, `memories: ${short(slope)} GB/s`))
+            ];
+        };
+    }
+
+    // Points {name, x: operations a byte, y: operations a ns} under them; `marks`: more, drawn by itself.
+    function underRoofs(title, of, all, high, marks = () => []) {
+        const points = all.filter((p) => p.y > 0 && isFinite(p.y)), ridge = high.gemm / high.slope;
+        const right = most([ridge * 10, ...points.map((p) => p.x).filter(isFinite)]), drawn = roofs(high);
 
         if (!points.length)
             return null;
         points.forEach((p) => {
             p.x = Math.min(p.x, right);
         });
-        return draw.scatter("Roofline: a product and a sum are two operations", points, {
-            x: { label: "operations a byte of DMA", log: true, around: [ridge / 10, right] },
-            y: { label: "operations a ns (GOP/s)", log: true, around: [math / 10, gemm * 1.2] },
-            more(x, y, box) {
-                const roof = (peak, name, i) =>
-                    svg("g", { "data-roof": peak }, svg("path", {
-                            class: "line p" + i,
-                            d: `M${x.at(Math.max(peak / slope, x.from))} ${y.at(peak)}H${box.right}`
-                        }),
-                        text(box.right - 4, y.at(peak) - 5, `${name}: ${short(peak)} GOP/s`, { "text-anchor": "end" }));
-                const left = Math.max(x.from, y.from / slope), top = Math.max(gemm, math);
-                return [
-                    roof(gemm, "GEMM", 1), roof(math, "MATH", 3),
-                    svg("g", { "data-slope": slope }, svg("path", {
-                            class: "line p0",
-                            d: `M${x.at(left)} ${y.at(left * slope)}L${x.at(top / slope)} ${y.at(top)}`
-                        }),
-                        text(x.at(left) + 8, y.at(left * slope) - 8, `memories: ${short(slope)} GB/s`))
-                ];
-            }
+        const low = Math.min(ridge / 10, ...points.map((p) => p.x));
+        return draw.scatter(title, points, {
+            x: { label: "operations a byte of " + of, log: true, around: [low, right] },
+            y: { label: "operations a ns (GOP/s)", log: true, around: [high.math / 10, high.gemm * 1.2] },
+            more: (x, y, box) => [...drawn(x, y, box), ...marks(points, x, y)]
         });
+    }
+
+    // Launches under the roofs of the machine: operations per byte of DMA and per ns.
+    function roofline() {
+        const { gemm_gops: gemm, math_gops: math, memory_gbs: slope } = limits;
+
+        return underRoofs("Roofline: a product and a sum are two operations", "DMA", rows.rows.map((row) => {
+            const operations = 2 * rows.get(row, "gemm_macs") + rows.get(row, "math_elements");
+            const bytes = rows.get(row, "dma_read_bytes") + rows.get(row, "dma_write_bytes");
+            return {
+                name: rows.get(row, "kernel"),
+                x: bytes ? operations / bytes : Infinity,
+                y: operations / rows.get(row, "kernel_ns"),
+                strong: true
+            };
+        }), { gemm, math, slope });
+    }
+
+    // Operations of a model under the roofs of a rank, each with the time that none can be below as a mark.
+    function modelRoofline() {
+        const high = data.rows.totals?.[0];
+
+        if (!high)
+            return null;
+        return underRoofs(
+            "Roofline of a rank: operations, and what no run of their tiles can be above", "the operation",
+            rows.rows.filter((row) => rows.get(row, "flops")).map((row) => ({
+                name: rows.get(row, "op"),
+                x: rows.get(row, "flops") / rows.get(row, "bytes"),
+                y: rows.get(row, "flops") / rows.get(row, "us") / 1000,
+                bound: rows.get(row, "bound_us") && rows.get(row, "flops") / rows.get(row, "bound_us") / 1000,
+                strong: true
+            })),
+            { gemm: high.peak_gops, math: high.math_gops, slope: high.memory_gbs },
+            (points, x, y) => points.filter((p) => p.bound).map((p) => svg("path", {
+                class: "line p2",
+                "data-bound": p.bound,
+                d: `M${x.at(p.x) - 6} ${y.at(p.bound)}h12`
+            })));
+    }
+
+    // What each rank sends in operations between ranks, of what its links carry.
+    function overLinks() {
+        const roof = (row) => data.rows.totals?.find((t) => t.tp === rows.get(row, "tp"))?.fabric_gbs;
+        const sent = rows.rows.filter((row) => rows.get(row, "link_bytes") && roof(row));
+
+        if (!sent.length)
+            return null;
+        return draw.bars("Bytes over links: what a rank sends, in % of its links to those beside it", sent.map((row) => {
+            const gbs = rows.get(row, "link_bytes") / rows.get(row, "us") / 1000, pct = 100 * gbs / roof(row);
+            return {
+                label: rows.get(row, "op"),
+                value: pct,
+                words: `${short(gbs)} of ${short(roof(row))} GB/s, ${fixed(pct, 1)} %`
+            };
+        }));
     }
 
     function studyPlots() {
@@ -362,6 +412,8 @@ const sections = (() => {
             sums.where("by", "path").map((row) => ({ label: sums.get(row, "of"), parts: partsOf(sums, row) })) :
             [];
 
+        if (page.command === "llm")
+            return [modelRoofline(), overLinks()];
         if (page.command === "run")
             return [
                 items.length ?

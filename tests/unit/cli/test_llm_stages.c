@@ -34,7 +34,7 @@ static void run_known(const struct cli *cli, const struct model *m, const struct
     const struct llm_routing *routing = NULL;
     struct chip chip;
     struct graph g;
-    struct simulator sim = {cli, &chip, known, 1};
+    struct simulator sim = {.cli = cli, .chip = &chip, .known = known, .tries = 1};
 
     assert_int_equal(chip_of(cli, &chip), EXIT_OK);
     graph_of_model(m, s, &g);

@@ -2,6 +2,7 @@
 #include "support/rig.h"
 
 #include "base/rng.h"
+#include "benches/llm/place.h"
 #include "cli/llm/graph.h"
 #include "cli/llm/pieces.h"
 #include "cli/llm/routing.h"
@@ -489,6 +490,32 @@ static void steps_of_a_page_are_simulated_once(void **state)
     assert_false(piece_of_tokens(1023, 2, 16, &p));
 }
 
+/* Three requests of 1, 2 and 3 pages, of which the first two have one new token: the example of
+ * benches/llm/requests.c. */
+static void pages_of_unlike_requests_lie_behind_each_other(void **state)
+{
+    struct llm_requests *r = llm_requests_new(3, 1);
+    struct llm_op op = {.batch = 3, .kv_heads = 1, .heads = 1, .dim = 4, .requests = r};
+    struct llm_step s = {.pes = 2, .page = 16, .kv_dtype = KB_BF16};
+
+    (void)state;
+    assert_non_null(r);
+    for (int64_t i = 0; i < 3; i++)
+        r->request[i] = (struct llm_request){.q = i == 2 ? 5 : 1, .kv = 16 * i + 9, .has_head = i};
+    llm_requests_end(r);
+    assert_true(r->tokens == 7 && r->heads == 2 && r->longest == 41);
+    assert_true(r->last[0] == 1 && r->last[1] == 6);
+    for (int64_t row = 0; row < 7; row++)
+        assert_int_equal(llm_request_with(&op, row), row < 2 ? row : 2);
+    llm_lay_pages(&op, &s);
+    assert_true(r->before[0] == 0 && r->before[1] == 0 && r->before[2] == 1);
+    assert_int_equal(llm_kv_bytes(&op, &s), 4 * 16 * 4 * 2 * 2);
+    s.pes = 6; /* two of each request: page j in the (j modulo 2)-th */
+    llm_lay_pages(&op, &s);
+    assert_true(r->before[2] == 0 && r->pages == 2);
+    llm_requests_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +528,7 @@ int main(void)
         cmocka_unit_test(slots_are_sorted_by_experts),
         cmocka_unit_test(work_of_latents_is_counted),
         cmocka_unit_test(pairs_of_a_prompt_are_causal),
+        cmocka_unit_test(pages_of_unlike_requests_lie_behind_each_other),
         cmocka_unit_test(ranks_must_divide),
         cmocka_unit_test(a_prompt_in_pieces_is_the_prompt),
         cmocka_unit_test(steps_of_a_page_are_simulated_once),

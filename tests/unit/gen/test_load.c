@@ -284,6 +284,22 @@ static const char *const listing[][2] = {
     {"software.call_ns", "0.0"},
     {"software.step_ns", "0.0"},
     {"software.unit", "sip"},
+    {"energy.mac_pj.f64", "0.0"},
+    {"energy.mac_pj.f32", "0.0"},
+    {"energy.mac_pj.f16", "0.0"},
+    {"energy.mac_pj.bf16", "0.0"},
+    {"energy.mac_pj.f8", "0.0"},
+    {"energy.mac_pj.i64", "0.0"},
+    {"energy.mac_pj.i32", "0.0"},
+    {"energy.mac_pj.i16", "0.0"},
+    {"energy.mac_pj.i8", "0.0"},
+    {"energy.math_pj", "0.0"},
+    {"energy.tcm_pj_bit", "0.0"},
+    {"energy.hbm_pj_bit", "0.0"},
+    {"energy.noc_pj_bit_mm", "0.0"},
+    {"energy.d2d_pj_bit", "0.0"},
+    {"energy.fabric_pj_bit", "0.0"},
+    {"energy.static_w", "0.0"},
 };
 
 static void defaults_are_those_of_the_listing(void **state)

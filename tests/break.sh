@@ -836,7 +836,7 @@ break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
 break_it 'llm: what was interrupted is silent' runtime/cli/cmd_llm.c 's/if \(code && code != EXIT_INTERRUPTED\)/if (code)/'
-break_it 'llm: a layer too many would fit' runtime/cli/cmd_llm.c 's/            low = g\.layers;/            low = g.layers + 1;/'
+break_it 'llm: a layer too many would fit' runtime/cli/llm/llm_fits.c 's/            low = g\.layers;/            low = g.layers + 1;/'
 break_it 'llm: products that wait for the engine are bound by it' runtime/cli/llm/cause.c 's/    case KB_CAUSE_ENGINE_WAIT:\n//; s/fs\[largest\(served\)\] \+= fs\[OWN\]/fs[COMPUTE] += fs[OWN]/'
 break_it 'llm: bytes of collectives are what the file says' runtime/cli/llm/graph_check.c 's/op->bytes != needed/0/'
 break_it 'llm: sizes of a graph wrap' runtime/cli/llm/graph_check.c 's/room_of\(op, s, \(double\)times\) > most/0/'

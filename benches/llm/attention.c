@@ -12,18 +12,6 @@
 
 enum { TAG_OUT = 8, TAG_SUM, TAG_MAX, ROWS_MAX = 256, TOKENS_MAX = 1024, SUMS = 16 };
 
-int64_t llm_units(const struct llm_op *op)
-{
-    return op->batch * op->kv_heads;
-}
-
-int64_t llm_pes_of_unit(const struct llm_op *op, uint32_t pes)
-{
-    int64_t units = llm_units(op);
-
-    return units >= pes ? 1 : pes / units;
-}
-
 /* Pages in one PE, at most. */
 static int64_t pages_in_pe(const struct llm_op *op, const struct llm_step *s)
 {

@@ -69,6 +69,18 @@ int64_t llm_request_with(const struct llm_op *op, int64_t row)
     return low;
 }
 
+int64_t llm_units(const struct llm_op *op)
+{
+    return op->batch * op->kv_heads;
+}
+
+int64_t llm_pes_of_unit(const struct llm_op *op, uint32_t pes)
+{
+    int64_t units = llm_units(op);
+
+    return units >= pes ? 1 : pes / units;
+}
+
 static int64_t pages_of(const struct llm_op *op, int64_t unit, int64_t page)
 {
     return parts(op->requests->request[unit / op->kv_heads].kv, page);

@@ -72,8 +72,10 @@ static void add_step(const struct call *call, struct op *op, const tl_step *from
             BAD(call, "%s of step %u takes %u operands", math_rows[from->op].name, i, takes);
         check_step_operand(call, op, i, operand[o]);
     }
+    if (from->out == KB_I4)
+        check_types(call, TL_FUSED, KB_I4);
     if (from->out)
-        check_types(call, TL_FUSED, from->out);
+        check_dtype(call, from->out);
     else if (from->op == TL_CAST)
         BAD(call, "cast of step %u has no type: it is that of its `out`", i);
     op->step[i] = (struct op_step){.math = (uint8_t)from->op,

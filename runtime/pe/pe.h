@@ -46,8 +46,8 @@ struct tl_ctx {
     _Alignas(64) struct kb_sim *sim;
     struct kernels *kernels;
     struct co *co;
-    struct command *current;         /* called, not yet ended; async: not yet issued */
-    int64_t waited_fs; /* until then some piece of a message has waited for a channel */
+    struct command *current; /* called, not yet ended; async: not yet issued */
+    int64_t waited_fs;       /* until then some piece of a message has waited for a channel */
     const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
     const char *stack;               /* of `co`, from its lowest byte */
     uint32_t number;                 /* over all SIPs and cubes: cube * pes + pe */

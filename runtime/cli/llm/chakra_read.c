@@ -234,7 +234,7 @@ static enum exit_code read_nodes(const struct cli *cli, struct bytes *b, struct 
 
 enum exit_code chakra_read(const struct cli *cli, char *name, struct chakra_file *out)
 {
-    struct bytes b = {NULL};
+    struct bytes b = {0};
     enum exit_code code;
 
     *out = (struct chakra_file){.name = name};

@@ -28,7 +28,7 @@ static void embed(const struct llm_pe *me, const struct llm_op *op)
     int64_t rows = block_rows(me, part.cols, 2), table = parts(op->x.cols, me->s->p), n;
     int64_t bytes = part.cols * (int64_t)kb_dtype_bytes(op->y.dtype);
 
-    for (int64_t i = 0; i < part.rows; i += n) {
+    for (int64_t i = 0; i < part.rows && part.cols > 0; i += n) {
         uint64_t mark = tl_mark(me->tl);
 
         n = least(rows, part.rows - i);
@@ -144,14 +144,16 @@ static void scale_rows(const struct llm_pe *me, const struct llm_op *op, int64_t
     store_own(me, &op->y, i, n, 0, part.cols, scaled(me, op, x, sum));
 }
 
+/* A PE may have no column of what is narrow. */
 static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t copies,
                     void (*work)(const struct llm_pe *, const struct llm_op *, int64_t, int64_t))
 {
     struct llm_part part = own_part(me, &op->y);
+    int64_t cols = least(part.cols, own_part(me, &op->x).cols);
     int64_t rows = block_rows(me, part.cols, copies), n;
     int64_t all = op->experts > 0 ? llm_rows_here(me, op).n : part.rows;
 
-    for (int64_t i = 0; i < all; i += n) {
+    for (int64_t i = 0; i < all && cols > 0; i += n) {
         uint64_t mark = tl_mark(me->tl);
 
         n = least(rows, all - i);

@@ -460,6 +460,11 @@ static enum exit_code write_graph(struct llm *l)
     enum exit_code code = llm_split(l, (int64_t)l->batches.value[0], &s);
     if (code)
         return code;
+    if (s.dp > 1)
+        return cmd_say(l->cli, EXIT_USAGE, "--graph is of one copy, without --dp");
+    if (s.pp > 1 && asked.prompt == 1)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--graph: of one token each it is a decode step: --decode 1, or no --pp");
     if (l->routes.how != ROUTE_EVEN)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--graph: layers are not alike with --routing %s, and a graph repeats one",

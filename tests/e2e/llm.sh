@@ -178,9 +178,35 @@ refused "more ranks than the machine has" 2 "nine.yaml has 9 ranks, the machine 
 refused "a map and a graph in one file" 2 "--graph and --map-out name the same file" llm llama-3.2-1b --map-out m.yaml --graph m.yaml
 refused "a graph over what is read" 2 "--graph names the file that is read" llm small.yaml --graph ./small.yaml
 refused "activations of integers" 2 "--act 'i8' is no float" llm llama-3.2-1b --act i8
+for option in weights kv; do
+    refused "two of a byte: --$option" 2 "--$option 'i4' has less than a byte" llm llama-3.2-1b --$option i4
+done
 refused "more requests than there are" 2 "--batch: 18446744073709551615 is more than 1048576" llm llama-3.2-1b --batch 18446744073709551615
 refused "a map of several machines" 2 "--map-out, --graph and --chakra write what one machine has found" llm llama-3.2-1b --map-out m.yaml --vary cube.hbm.bw_gbs=128,256
 refused "of two iterations" 2 "--graph is of one iteration" llm llama-3.2-1b --graph two.yaml
+refused "of two copies" 2 "--graph is of one copy, without --dp" llm llama-3.2-1b --decode 16 --dp 2 --graph two.yaml
+refused "a prompt in stages that is a decode step" 2 "it is a decode step: --decode 1" llm llama-3.2-1b --prefill 1 --pp 2 --graph two.yaml
+
+# -- models by hand -----------------------------------------------------------------------------
+
+cat > narrow.json <<'END'
+{"model_type": "qwen3", "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "head_dim": 8, "vocab_size": 24,
+ "intermediate_size": 40, "num_key_value_heads": 2}
+END
+for engine in fused hop; do
+    run llm narrow.json --tp 1 --decode 20 --tries 1 --format csv --quiet --engine $engine --set cube.pes=64
+    cut -d, -f2- out > $engine
+done
+run llm narrow.json --tp 1 --decode 20 --tries 1 --format csv --quiet --no-repeat --set cube.pes=64
+cut -d, -f2- out > all
+equal "PEs without a column of a narrow model" "0 3 3" "$code $(awk -F, '$10 ~ /^(act|o)$/ {print $11}' out | xargs)"
+same fused hop && same fused all
+ok "the same digits by each engine, and with all layers"
+sed 's/: 48/: 1099511627776/; s/: 24/: 1099511627776/' narrow.json > wide.json
+refused "a matrix of more columns than 64 bits count" 3 "wide.json: a matrix has more than 2^20 columns" llm wide.json --decode 16
+sed 's/_layers": 3/_layers": 1099511627776/' narrow.json > deep.json
+refused "more layers than 64 bits count" 3 "deep.json: num_hidden_layers is too many" llm deep.json --dry-run
+refused "no such model" 3 "unable to open ./none.json: No such file" llm ./none.json
 
 # -- experts ------------------------------------------------------------------------------------
 
@@ -294,6 +320,7 @@ wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q a
 wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/dim: 128/dim: 128, a: i8/; s/k: 256/k: 256, out: i8/'
 wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
 wrong "a matrix of which only a column is gathered" "10:3: only what a topk has written is gathered" 's/all_reduce/all_gather/'
+wrong "a weight of less than a byte" "7:48: 'i4' has less than a byte" 's/k: 256/k: 256, b: i4/'
 wrong "more bytes than 64 bits count" "7:3: it has more than 2^55 bytes" 's/n: 384/n: 1024G/; s/layer: 3/layer: 1M/'
 wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 columns" 's/dim: 128/dim: 1024G/'
 wrong "more ranks than any machine has" "2:8: more than 65536 ranks" 's/ranks: 2/ranks: 1M/'
@@ -373,6 +400,8 @@ equal "the best is not the first that is tried, and the rows are its own" "4 4 2
     "$(total '"\(.totals[0].tp) \([.rows[].tp] | unique | map(tostring) | join(","))\(" ")\([.rows[].dp] | unique | map(tostring) | join(","))"')"
 run llm llama-3.1-405b --weights i8 --decode 16 --search parallel --tries 1 --format json --quiet
 equal "what does not fit is last, and says so" "0 null needs 55.208 GB of 51.540 a rank" "$code $(total '.totals[-1] | "\(.tpot_ms) \(.why)"')"
+run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --pp 2 --microbatches 4 --tries 1 --format json --quiet
+equal "parts that a copy's requests cannot have are left out" "0 4/2/1" "$code $(total '[.totals[] | "\(.tp)/\(.pp)/\(.dp)"] | join(" ")')"
 refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel
 refused "none is possible" 2 "llama-3.2-1b: none of 0 divisions of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
 refused "a search of two batches" 2 "--search parallel is of one --batch and --decode" llm llama-3.2-1b --search parallel --batch 1,2

@@ -33,7 +33,8 @@ static bool is_possible(const struct llm *l, int64_t requests, const struct divi
     const struct model *m = &l->model;
     char why[256];
 
-    if (requests % d->dp || d->tp % d->ep || (d->ep > 1 && m->experts == 0))
+    if (requests % d->dp || (o->microbatches > 0 && requests / d->dp % (int64_t)o->microbatches) ||
+        d->tp % d->ep || (d->ep > 1 && m->experts == 0))
         return false;
     if (!is_tp_asked(l, d->tp) || !is_asked(o->pp, d->pp) || !is_asked(o->dp, d->dp) ||
         !is_asked(o->ep, d->ep))

@@ -14,6 +14,9 @@ static enum exit_code dtype_of(const struct cli *cli, const char *option, const 
 
     if (dtype == KB_DEFAULT)
         return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type", option, word);
+    if (kb_dtype_bytes(dtype) == 0)
+        return cmd_say(cli, EXIT_USAGE, "--%s '%s' has less than a byte, which llm does not place",
+                       option, word);
     *out = dtype;
     return EXIT_OK;
 }

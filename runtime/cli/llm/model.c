@@ -289,6 +289,33 @@ static kb_dtype dtype_of(struct config *c)
     return KB_BF16;
 }
 
+/*
+ * What is multiplied later must stay below 2^63: 2^20 requests of 2^20 tokens by a row, and the
+ * weights of all layers, of which the widest is hidden x `most`, or there is one for each expert.
+ */
+static void refuse_huge(struct config *c, const struct model *m)
+{
+    double heads = (double)m->heads, each = (double)m->nope_dim + (double)m->rope_dim;
+    const double wide[] = {(double)m->hidden,
+                           (double)m->vocab,
+                           (double)m->inter,
+                           (double)m->expert_inter * (double)m->shared_experts,
+                           (double)m->expert_inter * (double)m->chosen,
+                           heads * (double)m->head_dim,
+                           heads * each,
+                           heads * (double)m->latent,
+                           heads * (double)m->v_dim,
+                           (double)m->q_latent};
+    double most = 0;
+
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        most = wide[i] > most ? wide[i] : most;
+    if (most > 0x1p20)
+        fail(c, "a matrix", "has more than 2^20 columns");
+    if ((double)m->layers * (double)(m->experts + 1) * (double)m->hidden * most > 0x1p50)
+        fail(c, "num_hidden_layers", "is too many: weights have more than 2^50 numbers");
+}
+
 static void read_shapes(struct config *c, struct model *m)
 {
     m->hidden = count_of(c, "hidden_size", 0);
@@ -311,6 +338,7 @@ static void read_shapes(struct config *c, struct model *m)
         read_latent(c, m);
     m->weights = weights_of(c, m->dtype);
     refuse_structure(c, m);
+    refuse_huge(c, m);
 }
 
 static void read_family(struct config *c, struct model *m)
@@ -402,6 +430,8 @@ enum exit_code model_read(const char *program, const char *name, bool quiet, str
         return unknown_name(program, name);
     c.json = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why)
                   : json_load_file(name, JSON_REJECT_DUPLICATES, &why);
+    if (!c.json && why.line < 0)
+        return say(program, EXIT_INPUT, "%s", why.text);
     if (!c.json)
         return say(program, EXIT_INPUT, "%s:%d:%d: %s", name, why.line, why.column, why.text);
     *out = (struct model){.name = name};

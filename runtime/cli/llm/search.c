@@ -392,20 +392,36 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
     return code;
 }
 
-static bool same_product(const struct searched_product *a, const struct llm_op *b, uint32_t p,
-                         uint32_t q)
+/* What is looked for in `known`. A table of a stage is a part of another, and gone when it is
+ * done. */
+static struct searched_product key_of(const struct llm_op *op, int64_t layers, uint32_t p,
+                                      uint32_t q)
 {
-    return a->p == p && a->q == q && a->op.x.rows == b->x.rows && a->op.x.cols == b->x.cols &&
-           a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
-           a->op.weight_dtype == b->weight_dtype && a->op.depth == b->depth &&
-           a->op.experts == b->experts && a->op.ep == b->ep && a->op.routing == b->routing;
+    const struct llm_routing *r = op->experts > 0 ? op->routing : NULL;
+
+    return (struct searched_product){.op = *op,
+                                     .p = p,
+                                     .q = q,
+                                     .expert = r ? r->expert : NULL,
+                                     .layers = r && r->stride > 0 ? layers : 0};
 }
 
-static const struct searched_product *find(const struct searched *known, const struct llm_op *op,
-                                           uint32_t p, uint32_t q)
+static bool same_product(const struct searched_product *a, const struct searched_product *key)
+{
+    const struct llm_op *b = &key->op;
+
+    return a->p == key->p && a->q == key->q && a->op.x.rows == b->x.rows &&
+           a->op.x.cols == b->x.cols && a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
+           a->op.weight_dtype == b->weight_dtype && a->op.depth == b->depth &&
+           a->op.experts == b->experts && a->op.ep == b->ep && a->expert == key->expert &&
+           a->layers == key->layers;
+}
+
+static const struct searched_product *find(const struct searched *known,
+                                           const struct searched_product *key)
 {
     for (size_t i = 0; i < known->n; i++)
-        if (same_product(&known->product[i], op, p, q))
+        if (same_product(&known->product[i], key))
             return &known->product[i];
     return NULL;
 }
@@ -449,7 +465,8 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
 
         if (op->kind != LLM_GEMM)
             continue;
-        const struct searched_product *before = find(known, op, p, q);
+        struct searched_product key = key_of(op, g->layers, p, q);
+        const struct searched_product *before = find(known, &key);
         if (before) {
             op->tile = before->op.tile;
             found[i] = before->found;
@@ -461,7 +478,9 @@ enum exit_code search_tiles(const struct cli *cli, const struct chip *c, struct 
         if (!code)
             code = take_given(cli, c, g, s, known->map, op, &found[i]);
         op->from_rank = op->from_layer = 0;
-        keep(known, &(struct searched_product){*op, p, q, found[i]});
+        key.op = *op;
+        key.found = found[i];
+        keep(known, &key);
     }
     return code;
 }

@@ -19,6 +19,8 @@ struct found {
 struct searched_product {
     struct llm_op op; /* with its tile */
     uint32_t p, q;
+    const uint16_t *expert; /* borrowed: of its first layer's tokens; NULL: no experts */
+    int64_t layers;         /* that its rows were looked at in; 0: all are alike */
     struct found found;
 };
 

@@ -143,10 +143,11 @@ kb_dtype yaml_dtype(struct yaml_read *r, const yaml_node_t *at)
     const char *word = yaml_word(r, at);
     kb_dtype dtype = kb_dtype_parse(word);
 
-    if (dtype != KB_DEFAULT)
+    if (kb_dtype_bytes(dtype) > 0)
         return dtype;
     if (*word)
-        yaml_bad(r, at, "'%s' is no type", word);
+        yaml_bad(r, at, dtype == KB_DEFAULT ? "'%s' is no type" : "'%s' has less than a byte",
+                 word);
     return KB_BF16;
 }
 #endif

@@ -27,26 +27,33 @@ static struct shape decode_of(int64_t tp, int64_t pp, int64_t batch)
 }
 
 /* A decode step of `m` in `s`; experts as `routes` says. Give back with pipeline_free(). */
+static void run_known(const struct cli *cli, const struct model *m, const struct shape *s,
+                      struct routes *routes, struct searched *known, struct pipeline *p)
+{
+    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
+    const struct llm_routing *routing = NULL;
+    struct chip chip;
+    struct graph g;
+    struct simulator sim = {.cli = cli, .chip = &chip, .known = known, .tries = 1};
+
+    assert_int_equal(chip_of(cli, &chip), EXIT_OK);
+    graph_of_model(m, s, &g);
+    if (m->experts > 0)
+        assert_int_equal(routes_of(cli, routes, &x, &routing), EXIT_OK);
+    pipeline_begin(p, s);
+    assert_int_equal(pipeline_run(&sim, &g, s, routing, p), EXIT_OK);
+    pipeline_end(p, true);
+    chip_free(&chip);
+}
+
 static void run_on(const kb_topology *topo, kb_engine engine, const struct model *m,
                    const struct shape *s, struct routes *routes, struct pipeline *p)
 {
     const struct cli cli = cli_of(topo, engine);
-    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
-    const struct llm_routing *routing = NULL;
     struct searched known = {0};
-    struct chip chip;
-    struct graph g;
-    struct simulator sim = {.cli = &cli, .chip = &chip, .known = &known, .tries = 1};
 
-    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
-    graph_of_model(m, s, &g);
-    if (m->experts > 0)
-        assert_int_equal(routes_of(&cli, routes, &x, &routing), EXIT_OK);
-    pipeline_begin(p, s);
-    assert_int_equal(pipeline_run(&sim, &g, s, routing, p), EXIT_OK);
-    pipeline_end(p, true);
+    run_known(&cli, m, s, routes, &known, p);
     searched_free(&known);
-    chip_free(&chip);
 }
 
 static void run_model(const kb_topology *topo, const struct model *m, const struct shape *s,
@@ -295,6 +302,37 @@ static void a_stage_has_the_choices_of_its_layers(void **state)
 }
 
 /* Half of the layers, and keys and values of all parts of the requests. */
+/* Stages of a layer each, in which experts have other rows: each product of experts is searched for
+ * itself, and those of all layers, as qkv, once. */
+static void tiles_of_experts_are_those_of_the_stage(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 2\nname: four\nsip: {cube_mesh: {w: 4, h: 1}}\ncube: {pes: 1}\n");
+    const struct cli cli = cli_of(topo, KB_FUSED);
+    struct model m = shipped("mixtral-8x7b");
+    const struct shape s = decode_of(1, 4, 8);
+    struct routes routes = {.how = ROUTE_UNIFORM, .seed = 1};
+    struct searched known = {0};
+    struct pipeline p;
+    size_t of_experts = 0;
+
+    (void)state;
+    m.layers = 4;
+    m.hidden = 256;
+    m.vocab = 512;
+    m.inter = m.expert_inter = 64;
+    m.head_dim = 8;
+    run_known(&cli, &m, &s, &routes, &known, &p);
+    for (size_t i = 0; i < known.n; i++)
+        of_experts += known.product[i].op.experts > 0;
+    assert_int_equal(of_experts, 4 * 2);
+    assert_int_equal(known.n, of_experts + 4); /* qkv, o, gate, head */
+    searched_free(&known);
+    pipeline_free(&p);
+    routes_free(&routes);
+    any_topology_free(topo);
+}
+
 static void a_stage_needs_room_for_its_layers_and_all_requests(void **state)
 {
     const struct model m = shipped("llama-3.2-1b");
@@ -330,6 +368,7 @@ int main(void)
         cmocka_unit_test(stages_go_in_step),
         cmocka_unit_test(layers_that_are_left_over_are_of_the_first_stages),
         cmocka_unit_test(a_stage_has_the_choices_of_its_layers),
+        cmocka_unit_test(tiles_of_experts_are_those_of_the_stage),
         cmocka_unit_test(a_stage_needs_room_for_its_layers_and_all_requests),
     };
 

@@ -56,7 +56,8 @@ static bool set_ports(struct making *m)
     struct net_port *rows = arena_alloc(m->spec->arena, (m->n_ends + 1) * sizeof *rows);
     uint32_t(*of_link)[2] = arena_alloc(m->spec->arena, (net->n_links + 1) * sizeof *of_link);
 
-    qsort(m->ends, m->n_ends, sizeof *m->ends, by_port);
+    if (m->n_ends)
+        qsort(m->ends, m->n_ends, sizeof *m->ends, by_port);
     for (size_t i = 0; i < m->n_ends; i++) {
         struct net_cube *cube = &net->cubes[m->ends[i].cube];
 

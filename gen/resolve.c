@@ -49,7 +49,7 @@ static const char *text_of(const struct spec *spec, enum key k)
  */
 static void append_key(struct growing *g, const struct spec *spec, enum key before, enum key k)
 {
-    static const char blanks[INDENT * KEY_DEPTH + 1] = "        ";
+    static const char blanks[INDENT * (KEY_DEPTH - 1) + 1] = "        ";
     const char *value = text_of(spec, k);
     int depth = key_depth(k);
 

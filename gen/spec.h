@@ -44,7 +44,7 @@ enum key_type {
 #define CASES_MAPPING   case KEY_OVERRIDES: case KEY_LINKS: case KEY_NET
 /* clang-format on */
 
-enum { KEY_DEPTH = 4 }; /* words of the longest path */
+enum { KEY_DEPTH = 5 }; /* words of the longest path */
 
 /* One row of keys.def. */
 struct key_row {

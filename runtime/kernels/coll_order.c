@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "kernels/kernels.h"
 #include "machine/lap.h"
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,29 @@ void coll_bad(const struct coll *c, const char *format, ...)
     __builtin_unreachable();
 }
 
+/*
+ * A block of what is being made. Where there is no memory for the next one the kernel is left from
+ * within, and nothing returns: then those made so far are freed with the launch.
+ */
 static void *room(const struct coll *c, size_t n, size_t bytes)
 {
-    return kernels_room(c->here, c->tl, n, bytes);
+    struct coll_orders *o = c->tl->launch->orders;
+    void *made = kernels_room(c->here, c->tl, n, bytes);
+
+    assert(o->n_making < COLL_MAKING);
+    return o->making[o->n_making++] = made;
+}
+
+/* Frees a block that was for the making alone. */
+static void drop_block(const struct coll *c, void *made)
+{
+    struct coll_orders *o = c->tl->launch->orders;
+    int i = 0;
+
+    while (o->making[i] != made)
+        i++;
+    o->making[i] = o->making[--o->n_making];
+    free(made);
 }
 
 /* -- ways ------------------------------------------------------------------------------------- */
@@ -143,8 +164,8 @@ static void place_by_way(const struct coll *c, uint32_t *place)
         ;
     for (uint32_t i = 0; i < n; i++)
         place[lap[i]] = i;
-    free(fs);
-    free(lap);
+    drop_block(c, fs);
+    drop_block(c, lap);
 }
 
 /* The places of the cubes of a SIP; in a large one that is no grid, by number. */
@@ -175,7 +196,7 @@ static uint32_t *places_of_cubes(const struct coll *c)
     for (uint32_t i = 0; i < t->sips; i++)
         for (uint32_t cube = 0; cube < t->cubes; cube++)
             place[lap_at(&sips, i) * t->cubes + cube] = i * t->cubes + of_sip[cube];
-    free(of_sip);
+    drop_block(c, of_sip);
     return place;
 }
 
@@ -220,7 +241,7 @@ static uint32_t *ordered(const struct coll *c, const uint32_t *place, const uint
         qsort(s, (size_t)n, sizeof *s, by_place);
     for (int64_t i = 0; i < n; i++)
         ranks[i] = s[i].rank;
-    free(s);
+    drop_block(c, s);
     return ranks;
 }
 
@@ -238,11 +259,12 @@ static void choose_order(const struct coll *c, const uint32_t *place, struct col
         struct coll_ways up = ways_of(t, order->pes, ranks, order->n, true);
 
         if (by == BY_RANK || is_shorter(up, order->up)) {
-            free(order->ranks);
+            if (order->ranks)
+                drop_block(c, order->ranks);
             order->ranks = ranks;
             order->up = up;
         } else
-            free(ranks);
+            drop_block(c, ranks);
     }
     order->down = ways_of(t, order->pes, order->ranks, order->n, false);
 }
@@ -413,15 +435,18 @@ struct coll_order *coll_order_of(const struct coll *c)
     struct coll_order **bucket, *order;
 
     if (!l->orders)
-        l->orders = room(c, 1, sizeof *l->orders);
-    if (!l->orders->place)
+        l->orders = kernels_room(c->here, c->tl, 1, sizeof *l->orders);
+    if (!l->orders->place) {
         l->orders->place = places_of_cubes(c);
+        l->orders->n_making = 0;
+    }
     bucket = bucket_of(l->orders, &c->group);
     order = *bucket;
     while (order && !is_order_of(order, &c->group))
         order = order->next;
     if (!order) {
         order = order_new(c, l->orders->place);
+        l->orders->n_making = 0;
         order->next = *bucket;
         *bucket = order;
     }

@@ -32,12 +32,15 @@ struct coll_order {
 };
 
 enum { COLL_BUCKETS = 256 }; /* 2^8 */
+enum { COLL_MAKING = 8 };    /* blocks that an order, or the places, are made of and with */
 
 /* Of a launch. */
 struct coll_orders {
     struct coll_order *bucket[COLL_BUCKETS];
-    uint32_t *place;       /* owned: of a cube, on the lap of all of them */
-    struct version *zeros; /* owned: what blocks begin with: coll_far.c */
+    uint32_t *place;           /* owned: of a cube, on the lap of all of them */
+    struct version *zeros;     /* owned: what blocks begin with: coll_far.c */
+    void *making[COLL_MAKING]; /* owned: blocks of what is not whole yet, if memory ends there */
+    int n_making;
 };
 
 static inline void coll_orders_free(struct coll_orders *o)
@@ -54,6 +57,8 @@ static inline void coll_orders_free(struct coll_orders *o)
             free(order);
         }
     if (o) {
+        for (int i = 0; i < o->n_making; i++)
+            free(o->making[i]);
         version_drop(o->zeros);
         free(o->place);
     }

@@ -302,6 +302,16 @@ static const char *const listing[][2] = {
     {"energy.static_w", "0.0"},
 };
 
+static void places_reach_to_the_longest_path(void **state)
+{
+    int longest = 0;
+
+    (void)state;
+    for (enum key k = 0; k < N_KEYS; k++)
+        longest = key_depth(k) > longest ? key_depth(k) : longest;
+    assert_int_equal(longest, KEY_DEPTH);
+}
+
 static void defaults_are_those_of_the_listing(void **state)
 {
     struct rig *r = *state;
@@ -864,6 +874,7 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        T(places_reach_to_the_longest_path),
         T(defaults_are_those_of_the_listing),
         T(keys_without_a_default_are_needed),
         T(the_reference_lists_every_key),

@@ -603,12 +603,13 @@ enum { SLIGHTLY_TOO_MANY = SMALL_STACK / 1024 + 1 };
 static void overflow_without_guard_is_seen_at_a_yield(void **state)
 {
     struct filler f = {.levels = SLIGHTLY_TOO_MANY}, modest = {.levels = 8};
-    struct co_pool *kept = pool_new(SMALL_STACK), *pool; /* with guards, of a test before */
+    struct co_pool *kept, *pool;
 
     (void)state;
 #ifdef CO_ASAN
     skip(); /* frames are larger than they look */
 #endif
+    kept = pool_new(SMALL_STACK); /* with guards, of a test before */
     pool = pool_new(SMALL_STACK);
     guards_left = 5;
     f.co = co_new(pool, fill_and_yield, &f);

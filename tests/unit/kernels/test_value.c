@@ -283,8 +283,8 @@ static void fill_decoder(struct decoder *d, uint64_t seed)
     d->seed = seed;
     for (int i = 0; i < VOCABULARY * WIDTH; i++) {
         z = (z ^ z >> 29) * UINT64_C(0xbf58476d1ce4e5b9) + 12345;
-        d->table[0][i] = (int8_t)(z >> 40) % 16;
-        d->head[0][i] = (int8_t)(z >> 50) % 16;
+        d->table[i / WIDTH][i % WIDTH] = (int8_t)(z >> 40) % 16;
+        d->head[i / VOCABULARY][i % VOCABULARY] = (int8_t)(z >> 50) % 16;
     }
 }
 

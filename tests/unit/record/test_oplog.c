@@ -897,7 +897,7 @@ static void fields_not_used_are_not_read(void **state)
     reset_versions();
     memset(&op, 0xa5, sizeof op);
     op.kind = OP_MATH;
-    op.composite = op.has_axis = op.all_axes = op.keepdims = false;
+    op.composite = op.atomic = op.sums = op.has_axis = op.all_axes = op.keepdims = false;
     op.region = NULL;
     op.math = TL_NEG;
     op.n_in = 1;

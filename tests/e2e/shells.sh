@@ -41,7 +41,7 @@ completes 'cube8 view sip --at ' s0
 completes 'cube8 view pe --at c' 'c0. c1. c2. c3. c4. c5. c6. c7.'
 completes 'cube8 view pe --at c1.pe' 'c1.pe0 c1.pe1 c1.pe2 c1.pe3 c1.pe4 c1.pe5 c1.pe6 c1.pe7'
 completes 'cube8 view cube --at c1' c1
-completes 'cube8 report ' 'probe replay sweep load run why study'
+completes 'cube8 report ' 'probe replay sweep load run why llm study'
 completes 'cube8 report run gem' 'gemm gemm_composite gemm_grid'
 completes 'cube8 report run gemm ' 'M= N= K= dtype='
 completes 'cube8 report run gemm --verif' --verify

@@ -187,6 +187,7 @@ static void each_launch_has_its_critical_path(void **state)
 
             assert_int_equal(path_fs[i], kernel_fs(&r));
         }
+        kb_breakdown_free(why);
         kb_sim_free(sim);
     }
 }

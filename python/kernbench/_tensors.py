@@ -24,7 +24,8 @@ def f8(bits: Array, name: str) -> Array:
     """The same of f8e4m3 and f8e5m2."""
     dtype = lib.KB_F8E4M3 if name == "f8e4m3" else lib.KB_F8E5M2
     of = np.array([lib.kb_element(dtype, ffi.new("uint8_t *", i), 0) for i in range(256)], np.float32)
-    return of[bits]
+    numbers: Array = of[bits]
+    return numbers
 
 
 def i4(packed: Array) -> Array:

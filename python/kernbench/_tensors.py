@@ -24,14 +24,14 @@ def f8(bits: Array, name: str) -> Array:
     """The same of f8e4m3 and f8e5m2."""
     dtype = lib.KB_F8E4M3 if name == "f8e4m3" else lib.KB_F8E5M2
     of = np.array([lib.kb_element(dtype, ffi.new("uint8_t *", i), 0) for i in range(256)], np.float32)
-    numbers: Array = of[bits]
-    return numbers
+    return of[bits]
 
 
 def i4(packed: Array) -> Array:
     """The numbers of i4 of which each byte has two, as int8."""
     halves = np.stack([packed & 15, packed >> 4], axis=-1).astype(np.int8)
-    return ((halves ^ 8) - 8).reshape(packed.shape[:-1] + (2 * packed.shape[-1],))
+    numbers: Array = (halves ^ 8) - 8
+    return numbers.reshape(packed.shape[:-1] + (2 * packed.shape[-1],))
 
 
 def cells(shape: Tuple[int, ...], dtype: str) -> Tuple[int, ...]:

@@ -69,13 +69,13 @@ static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t 
     c->fetch_bytes = n * bytes;
     kernel_call(c);
     view = call->pe->value;
-    call->pe->value.v = NULL;
     if (x->kind == TENSOR_VALUE) /* it was bound as a whole */
         view.offset += first * bytes;
     if (!version_ready(view.v))
         compute(call, view.v, by);
     if (!version_bytes(view.v))
         call_no_memory(call);
+    call->pe->value.v = NULL; /* until here it is the PE's, which a mistake leaves it to */
     return view;
 }
 

@@ -1027,6 +1027,8 @@ break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(
 # -- operations of Triton --------------------------------------------------------------------
 break_it 'triton: what helpers use is not counted' tools/triton.py 's/rest \+= \[c for c in called if c in everywhere and c not in seen\]/rest += []/'
 break_it 'triton: an operation that is not listed has a call' tools/triton.py 's/calls\.get\(plain, "\?"\)/calls.get(plain, "-")/'
+break_it 'triton: helpers of a table count' tools/triton.py 's/KERNELS = \{"kernel", "pointwise"\}/KERNELS = {"kernel", "pointwise", "helper"}/'
+break_it 'triton: any reduction is one by or' tools/triton.py 's/ast\.Mult: "mul"/ast.Mult: "or"/'
 break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'

@@ -139,7 +139,7 @@ def uses_of(function, names, functions):
             continue
         if isinstance(node.func, ast.Name):
             called.add(node.func.id)
-        called.update(arg.id for arg in node.args if isinstance(arg, ast.Name))
+        called.update(arg.id for arg in node.args + [k.value for k in node.keywords] if isinstance(arg, ast.Name))
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not names.op_of(node.func):
             cast_of_bits = node.func.attr == "to" and any(k.arg == "bitcast" for k in node.keywords)
             ops.add(".to(bitcast)" if cast_of_bits else node.func.attr)

@@ -55,12 +55,12 @@ break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->
 break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
 break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
 break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
-break_it 'gemm_grid: a buffer is written while it is read' benches/gemm_grid.c 's/^    tl_wait_read\(.*;//'
-break_it 'gemm_grid: what was sent is not waited for' benches/gemm_grid.c 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
-break_it 'gemm_grid: two buffers are as good as three' benches/gemm_grid.h 's/BUFFERS = 3/BUFFERS = 2/'
-break_it 'gemm_grid: all tiles fit' benches/gemm_grid.h 's/need\.tcm <= room\.tcm && //'
-break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
-break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
+break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
+break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
+break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
+break_it 'product: all tiles fit' benches/grid.h 's/need\.tcm <= room\.tcm && //'
+break_it 'product: a tile of b comes from the first row' benches/product.h 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
+break_it 'product: the last block of a part is a whole one' benches/product.h 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'warm caches: all warm traffic is the first of its PE' runtime/sim/traffic_warm.c 's/traffic_place\(s, i, src->n - 1,/traffic_place(s, i, 0 * src->n,/'
@@ -1261,8 +1261,8 @@ choose_tests() {
     'value: '*) tests=(update) scripts=() && return ;;
     'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
-    'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
-    'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
+    'product: '*' it is read') tests=() scripts=(race) && return ;;
+    'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
     'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;

@@ -87,8 +87,8 @@ static bool has_shares(const struct routes *r)
 static void keep_shares(struct routes *r, const struct share_plan *plan)
 {
     r->topo.detours_by = (uint8_t)(r->up_down && !r->topo.port_rows ? DETOURS_UP_DOWN
-                                   : plan->detours ? DETOURS_APART
-                                                   : DETOURS_WITH);
+                                   : plan->detours                  ? DETOURS_APART
+                                                                    : DETOURS_WITH);
     r->topo.vcs_vary = has_shares(r);
     if (!r->topo.vcs_vary)
         r->topo.request_shares = r->topo.answer_shares = NULL;

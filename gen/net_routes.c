@@ -70,7 +70,7 @@ struct search {
     bool *passes;         /* [state]: routes may */
     struct step_in *in;   /* those to each state */
     uint32_t *first_in;   /* [state], and one more: its first one */
-    struct line *lines; /* one for each weight that there is */
+    struct line *lines;   /* one for each weight that there is */
     uint32_t n_lines, lines_cap;
     struct far *far;      /* [state] */
     uint8_t *exit;        /* [state]: the lowest port of a way of the least weight */
@@ -519,8 +519,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
             s.paths = t->paths > 1 ? &r->path_of[(size_t)r->n_detours * t->cubes] : NULL;
             no_way[sip] = search_sip(&s);
             for (uint32_t i = 0; i < mesh_tables(t) * t->cubes; i++)
-                r->detour_of[i / t->cubes * sip_cubes(t) + s.first + i % t->cubes] =
-                    ++r->n_detours;
+                r->detour_of[i / t->cubes * sip_cubes(t) + s.first + i % t->cubes] = ++r->n_detours;
             continue;
         }
         no_way[sip] = no_way[same];

@@ -1371,7 +1371,7 @@ choose_tests() {
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
-    *net_lost* | *'/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers) scripts=() ;;
+    *net_lost* | *'/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

@@ -616,10 +616,11 @@ static void routes_go_up_and_then_down(void **state)
             links += (uint32_t)strlen(cubes_of_route(t, from, to)) - 1;
     assert_int_equal(links, 32);
     any_topology_free(t);
-    /* c3 is a switch: ranks c3 0, c4 1, c2 2, c0 3, c1 4 */
-    t = topology(RING5 "cubes: {c3: {pes: 0, hbm: {slices: 0}}}\n");
-    assert_string_equal(cubes_of_route(t, 0, 2), "aedc");
-    assert_string_equal(cubes_of_route(t, 0, 1), "ab");
+    /* six, of which c3 is a switch: ranks c3 0, c4 1, c2 2, c5 3, c1 4, c0 5 */
+    t = topology(HEAD ROUTERS(1) NET(6) "[{torus: [6]}]\n"
+                                        "cubes: {c3: {pes: 0, hbm: {slices: 0}}}\n");
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 1, 5), "bcdef");
     any_topology_free(t);
     check_rows(RING5, (struct row[]){{KB_WRITE, "c4.pe0", "c2.slice0", 40655000}}, 1, 0);
 }

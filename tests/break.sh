@@ -74,7 +74,7 @@ break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's
 break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
 break_it 'pairs: one number of links ashore stands for all' gen/pairs.c 's/\|\| p->counts\[from\] \|\|/||/'
 break_it 'pairs: one cube of each number of links goes ashore' gen/pairs.c 's/ \|\| p->ends\[to\]//'
-break_it 'up, then down: up again behind a step down' gen/net_routes.c 's/leads_down == down &&$/leads_down == down;/; s/^ *\(down \|\| !was_down\);//'
+break_it 'up, then down: up again behind a step down' gen/net_routes.c 's/\(down \|\| !was_down\)/(down || was_down || !was_down)/'
 break_it 'up, then down: the tree begins at the lowest cube' gen/net_routes.c 's/ && is_switch\(found->kinds\[found->kind\[s->first \+ cube\]\]\)//'
 break_it 'up, then down: a step knows nothing of those before' $mesh 's/down = down \|\| net_port\(t, cube, exit\)->flags & PORT_DOWN;/;/'
 break_it 'up, then down: a pair may lose its way' gen/routes.c 's/r->no_other = net_lost_pair\(r, other\);/;/'

@@ -72,6 +72,13 @@ break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/sto
 break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
 break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
 break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
+break_it 'pairs: one number of links ashore stands for all' gen/pairs.c 's/\|\| p->counts\[from\] \|\|/||/'
+break_it 'pairs: one cube of each number of links goes ashore' gen/pairs.c 's/ \|\| p->ends\[to\]//'
+break_it 'up, then down: up again behind a step down' gen/net_routes.c 's/\(down \|\| !was_down\)/(down || was_down || !was_down)/'
+break_it 'up, then down: the tree begins at the lowest cube' gen/net_routes.c 's/ && is_switch\(found->kinds\[found->kind\[s->first \+ cube\]\]\)//'
+break_it 'up, then down: a step knows nothing of those before' $mesh 's/down = down \|\| net_port\(t, cube, exit\)->flags & PORT_DOWN;/;/'
+break_it 'up, then down: a pair may lose its way' gen/routes.c 's/r->no_other = net_lost_pair\(r, other\);/;/'
+break_it 'up, then down: SIPs on rails have the ranks of one' gen/net_routes.c 's/r->ranks && t->rails \? sip : alike/alike/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/mesh_is_one_way\(t, 0, from, to\)/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -1365,6 +1372,8 @@ choose_tests() {
     *' runtime/machine/alone.c'*) tests=(banks random) ;;
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
+    *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
+    *net_lost* | *'/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

@@ -101,7 +101,7 @@ break_it 'fused: operands of a step in another order' runtime/phase2/math_fused.
 break_it 'topk: one pass for any k' runtime/pe/pe_math.c 's/return parts_of\(op->out.shape.dim\[op->axis\], pe->topk_width\)/return 1/'
 break_it 'sort: of equals the higher index first' runtime/phase2/math_ranks.c 's/x->index < y->index/x->index > y->index/'
 break_it 'sort: as many passes as halvings' runtime/pe/pe_math.c 's/levels \* \(levels \+ 1\) \/ 2/levels/'
-break_it 'cumsum: each sum is that of rounded ones' runtime/phase2/math.c 's/sums\[j\] = total = total \+ x\[j\];/sums[j] = x[j] + (j ? 0 : total);/'
+break_it 'cumsum: each sum is that of rounded ones' runtime/phase2/math_lines.c 's/sums\[j\] = total = total \+ x\[j\];/sums[j] = x[j] + (j ? 0 : total);/'
 break_it 'take: all of the tensor is fetched' runtime/kernels/compute.c 's/op->math == TL_TAKE && i == 0/0/'
 break_it 'take: an index out of range is read' runtime/phase2/exec_one.c 's/r->op.math != TL_TAKE/true/'
 break_it 'random: nine rounds' runtime/phase2/math_random.c 's/ROUNDS = 10/ROUNDS = 9/'

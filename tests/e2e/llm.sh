@@ -284,6 +284,29 @@ refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no l
 sed 's/"kv_lora_rank": 64, //' latent.json > rank.json
 refused "no latent" 3 "rank.json: kv_lora_rank is missing" llm rank.json --dry-run
 
+# The same keys as YAML: a line each, numbers, lists and words as JSON has them.
+jq -r 'to_entries[] | "\(.key): \(.value | tojson)"' latent.json > latent.yaml
+echo 'sliding_window: ~ # nothing' >> latent.yaml
+run llm latent.json --dry-run --format csv
+cut -d, -f2- out > json
+run llm latent.yaml --dry-run --format csv
+same json <(cut -d, -f2- out)
+ok "a config as YAML"
+sed 's/vocab_size: 512/vocab_size: "512"/' latent.yaml > quotes.yaml
+refused "a number in quotes" 3 "quotes.yaml: vocab_size is not a whole number from 1" llm quotes.yaml --dry-run
+sed '/vocab_size/p' latent.yaml > twice.yaml
+refused "a key twice" 3 "twice.yaml:$(grep -n vocab twice.yaml | tail -1 | cut -d: -f1):1: 'vocab_size' is there twice" llm twice.yaml --dry-run
+echo 'a: &a [*a]' > circle.yaml
+refused "a list in itself" 3 "circle.yaml:1:4: more than 10000 values" llm circle.yaml --dry-run
+echo 'nodes: []' > none.yaml
+refused "no graph, and no model" 3 "none.yaml: model_type is missing (a graph has kernbench_graph)" llm none.yaml
+echo '- 1' > list.yaml
+refused "a list as a model" 3 "list.yaml: the text is not a mapping" llm list.yaml
+mkdir folder
+refused "a folder" 3 "folder is a folder: a MODEL is the config.json in it" llm folder
+refused "a folder by its way" 3 "./folder is a folder" llm ./folder
+refused "no such YAML" 3 "cannot read nothing.yaml" llm nothing.yaml
+
 cat > moe.yaml <<'END'
 kernbench_graph: 1
 ranks: 1

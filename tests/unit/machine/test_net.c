@@ -622,6 +622,15 @@ static void routes_go_up_and_then_down(void **state)
     assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
     assert_string_equal(cubes_of_route(t, 1, 5), "bcdef");
     any_topology_free(t);
+    /* two rings on a rail from s0.c0 to s1.c2, where the tree comes into the second one */
+    t = topology("kernbench: 3\nname: m\nsips: 2\n" ROUTERS(
+        1) "fabric:\n  shape: net\n"
+           "  net: [{list: [s0.c0-s1.c2]}]\n" NET(5) "[{torus: [5]}]\n");
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 1, 4), "bae");
+    assert_string_equal(cubes_of_route(t, 6, 9), "ghij");
+    assert_string_equal(cubes_of_route(t, 3, 9), "deahij");
+    any_topology_free(t);
     check_rows(RING5, (struct row[]){{KB_WRITE, "c4.pe0", "c2.slice0", 40655000}}, 1, 0);
 }
 

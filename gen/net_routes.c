@@ -537,7 +537,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     if (t->paths > 1)
         r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
-        uint32_t same = r->ranks && t->rails ? sip : alike[sip]; /* each has ranks of its own */
+        uint32_t same = alike[sip]; /* alike in what leads down, too */
 
         s.first = sip * t->cubes;
         s.rank = r->ranks ? &r->ranks[s.first] : NULL;

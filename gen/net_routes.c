@@ -47,6 +47,8 @@ struct step_in {
     uint32_t weight : 24, port : 8;
 };
 
+enum { COLUMNS = 64 };
+
 /* A cube that is found, and how far it was then. */
 struct found {
     struct far far;
@@ -76,6 +78,7 @@ struct search {
     uint8_t *exit;        /* [state]: the lowest port of a way of the least weight */
     uint8_t *row;         /* [from][to]: '0' + the exit; of those that have come down behind all */
     size_t row_down;      /* where these begin */
+    uint8_t *columns;     /* [state][COLUMNS]: of the last targets, before they are put there */
     uint32_t *paths;      /* [from][to]: its first way; NULL: all have one */
     const uint8_t *exits; /* of a table; NULL */
 };
@@ -141,6 +144,8 @@ static struct search new_search(struct routes *r, uint32_t n, const uint8_t *exi
     s.first_in = arena_alloc(r->arena, (s.states + 1) * sizeof *s.first_in);
     s.far = arena_alloc(r->arena, s.states * sizeof *s.far);
     s.exit = arena_alloc(r->arena, s.states);
+    s.columns = arena_alloc(r->arena, (size_t)s.states * COLUMNS);
+    memset(s.columns, '0', (size_t)s.states * COLUMNS);
     return s;
 }
 
@@ -444,23 +449,46 @@ static void find_ways_of(struct search *s, struct net_ways *ways, uint32_t from,
         s->paths[(size_t)from * s->n + to] = net_ways_add(ways, from, to);
 }
 
-/* The exits of all to `to`, which is measured. */
+/*
+ * The exits of all states to `to`, which is measured. A row of the table has the targets of one
+ * cube, and each search finds a column, whose bytes lie far from each other. So columns are
+ * gathered, and go to their rows a line of the processor's cache at a time.
+ */
 static void note_exits(struct search *s, uint32_t to)
 {
     for (uint32_t from = 0; from < s->n; from++) {
         bool none = from == to || !s->r->found->there[s->first + from];
+        uint32_t exit = none ? 0 : choose(s, from, to);
 
-        s->row[(size_t)from * s->n + to] = (uint8_t)('0' + (none ? 0 : choose(s, from, to)));
+        s->columns[(size_t)from * COLUMNS + to % COLUMNS] = (uint8_t)('0' + exit);
         if (s->rank)
-            s->row[s->row_down + (size_t)from * s->n + to] =
+            s->columns[(size_t)(s->n + from) * COLUMNS + to % COLUMNS] =
                 (uint8_t)('0' + (none ? 0 : s->exit[s->n + from]));
     }
 }
 
+/* Has it no way to `to`, whose exits were noted last? */
 static bool has_no_way(const struct search *s, uint32_t from, uint32_t to)
 {
-    return (uint8_t)(s->row[(size_t)from * s->n + to] - '0') == NO_EXIT && is_end(s, from) &&
-           is_end(s, to);
+    uint8_t exit = s->columns[(size_t)from * COLUMNS + to % COLUMNS];
+
+    return (uint8_t)(exit - '0') == NO_EXIT && is_end(s, from) && is_end(s, to);
+}
+
+/* Behind target `to`: are the columns full, or is it the last one? Then they go to their rows. */
+static void put_columns(struct search *s, uint32_t to)
+{
+    uint32_t first = to - to % COLUMNS, n = to + 1 - first;
+
+    if (n < COLUMNS && to + 1 < s->n)
+        return;
+    for (uint32_t from = 0; from < s->n; from++) {
+        memcpy(&s->row[(size_t)from * s->n + first], &s->columns[(size_t)from * COLUMNS], n);
+        if (s->rank)
+            memcpy(&s->row[s->row_down + (size_t)from * s->n + first],
+                   &s->columns[(size_t)(s->n + from) * COLUMNS], n);
+    }
+    memset(s->columns, '0', (size_t)s->states * COLUMNS);
 }
 
 /* The ways in one SIP; returns the pairs without one. */
@@ -476,7 +504,7 @@ static uint64_t search_sip(struct search *s)
     list_steps(s);
     for (uint32_t i = 0; i < t->cubes; i++)
         nearest[i] = INT64_MAX;
-    for (uint32_t to = 0; to < t->cubes; to++) {
+    for (uint32_t to = 0; to < t->cubes; put_columns(s, to++)) {
         if (!s->r->found->there[s->first + to])
             continue;
         arena_pause(s->r->arena);
@@ -509,7 +537,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     if (t->paths > 1)
         r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
-        uint32_t same = r->ranks && t->rails ? sip : alike[sip]; /* each has ranks of its own */
+        uint32_t same = alike[sip]; /* alike in what leads down, too */
 
         s.first = sip * t->cubes;
         s.rank = r->ranks ? &r->ranks[s.first] : NULL;
@@ -557,7 +585,7 @@ uint64_t find_rails(struct routes *r)
         r->rail_paths = s.paths = arena_alloc(r->arena, pairs * sizeof *r->rail_paths);
     find_weights(&s);
     list_steps(&s);
-    for (uint32_t to = 0; to < sip_cubes(t); to++) {
+    for (uint32_t to = 0; to < s.n; put_columns(&s, to++)) {
         if (!r->found->there[to] || !is_end(&s, to))
             continue;
         arena_pause(r->arena);

@@ -78,7 +78,7 @@ break_it 'up, then down: up again behind a step down' gen/net_routes.c 's/\(down
 break_it 'up, then down: the tree begins at the lowest cube' gen/net_routes.c 's/ && is_switch\(found->kinds\[found->kind\[s->first \+ cube\]\]\)//'
 break_it 'up, then down: a step knows nothing of those before' $mesh 's/down = down \|\| net_port\(t, cube, exit\)->flags & PORT_DOWN;/;/'
 break_it 'up, then down: a pair may lose its way' gen/routes.c 's/r->no_other = net_lost_pair\(r, other\);/;/'
-break_it 'up, then down: SIPs on rails have the ranks of one' gen/net_routes.c 's/r->ranks && t->rails \? sip : alike/alike/'
+break_it 'up, then down: SIPs on rails go down by the same links' gen/sips.c 's/x->flags != y->flags/(x->flags \| PORT_DOWN) != (y->flags | PORT_DOWN)/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/mesh_is_one_way\(t, 0, from, to\)/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -1377,7 +1377,7 @@ choose_tests() {
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
-    *net_lost* | *'/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
+    *net_lost* | *' gen/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

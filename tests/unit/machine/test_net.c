@@ -622,6 +622,17 @@ static void routes_go_up_and_then_down(void **state)
     assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
     assert_string_equal(cubes_of_route(t, 1, 5), "bcdef");
     any_topology_free(t);
+    /* SIPs 1 and 2 are alike, but into the first the tree comes by c0, into the other by c3: ranks
+     * c0 c1 c4 c3 c2, and c3 c4 c2 c0 c1 */
+    t = topology("kernbench: 3\nname: m\nsips: 3\n" ROUTERS(
+        1) "fabric:\n  shape: net\n"
+           "  net: [{list: [s1.c0-s0.c0, s1.c3-s0.c2, s2.c0-s0.c2, s2.c3-s0.c0]}]\n" NET(
+               5) "[{torus: [5]}]\n");
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 1, 3), "bcd");
+    assert_string_equal(cubes_of_route(t, 6, 8), "gfji");
+    assert_string_equal(cubes_of_route(t, 11, 13), "lmn");
+    any_topology_free(t);
     check_rows(RING5, (struct row[]){{KB_WRITE, "c4.pe0", "c2.slice0", 40655000}}, 1, 0);
 }
 

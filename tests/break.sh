@@ -146,7 +146,6 @@ break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
 break_it 'an open row makes a wait of a result negative' runtime/sim/results.c 's/^        divide_waits\(r\);/        ;/'
 break_it 'an open row makes a wait of a sweep negative' runtime/sim/sweep.c 's/^        link = waits\.link_fs;//'
-break_it 'an open row makes a wait of a load negative' runtime/engine/traffic_end.h 's/^        traffic_divide_waits\(&before, p\);/        (void)before;/'
 break_it 'keys of banks beside a server are silent' gen/check.c 's/^            check_no_banks\(spec\);/            (void)spec;/'
 break_it 'priorities in turns are not refused' gen/check_router.c 's/spec->kernbench >= 3/false/'
 break_it 'ties of odd places go the low way' runtime/machine/mesh.h 's/ups \+ odd <= n - ups \? up : down/ups <= n - ups ? up : down/'

@@ -368,6 +368,8 @@ break_it 'rows before a bad one stay' $add 's/^    if \(bad\)$/    end(\&a);\n  
 break_it 'a row that is not complete has times' $results 's/ +r = \(kb_result\)\{0\};/            (void)0;/'
 break_it 'the last block forgets where it is' $results 's/to\[field\] \+ at \* stride/to[field] + at/'
 break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, bytes\)/memcpy(to, rows, bytes - 1)/'
+break_it 'rows: a ring loses its first when it grows' runtime/base/rows.c 's/i = first; i != first \+ n/i = first + 1; i != first + n/'
+break_it 'rows: what is new of a list is not zero' runtime/base/rows.c 's/memset\(moved \+ had \* row_bytes, 0,/memset(moved + had * row_bytes, 1,/'
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'

@@ -11,6 +11,7 @@
  * posted when one comes.
  */
 #include "engine/inorder_lists.h"
+#include "base/rows.h"
 #include "engine/observer.h"
 #include "network/network_router.h"
 #include <stdlib.h>
@@ -156,16 +157,7 @@ static void post_pipes(struct kb_sim *s)
 
 bool times_room(struct times *t)
 {
-    uint32_t room = t->room ? 2 * t->room : 4;
-    uint64_t *at = malloc(room * sizeof *at);
-
-    if (!at)
-        return false;
-    for (uint32_t i = 0; i < t->n; i++)
-        at[i] = t->at[(t->first + i) & (t->room - 1)];
-    free(t->at);
-    *t = (struct times){at, 0, t->n, room};
-    return true;
+    return ring_grow(&t->at, &t->room, t->first, t->n, sizeof *t->at);
 }
 
 static size_t n_channels(const struct kb_sim *s)

@@ -123,16 +123,9 @@ void instances_free(struct kb_sim *s)
 
 bool instances_room(struct kb_sim *s, uint32_t n)
 {
-    struct served *moved;
+    struct served **served = &s->instances.served;
 
-    if (!s->topo->impls)
-        return true;
-    moved = realloc(s->instances.served, n * sizeof *moved);
-    if (!moved)
-        return false;
-    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
-    s->instances.served = moved;
-    return true;
+    return !s->topo->impls || rows_widen(served, s->txns_cap, n, sizeof **served);
 }
 
 /* Where its bytes lie in its memory. */

@@ -48,7 +48,7 @@ struct kb_sim {
     struct tree tree;             /* of the multicast that was made last */
     struct split_parts {
         struct split_part *rows; /* owned */
-        uint32_t n, cap;
+        uint32_t n, room;
         bool branches;           /* of a multicast */
     } parts;                     /* of the transaction that was cut last */
     struct flow_sum *more_parts; /* owned; [channel]: parts that it let out, beside the first ones,

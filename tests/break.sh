@@ -418,7 +418,7 @@ break_it 'response past the end of time' $hop 's/if \(end == EV_PAST\)/if (0)/'
 # -- statistics and memory ------------------------------------------------------------------
 break_it 'utilization: a transaction that enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
-break_it 'utilization: a link that forgets its waits as its ring grows' runtime/engine/stations.c 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'utilization: a link that forgets its waits as its ring grows' runtime/engine/stations.c 's/l->next - l->room, l->room, sizeof/0, 0, sizeof/'
 break_it 'usage: the node behind the last edge is not passed' $spread \
     's/^( +)(flow_sum_add\(node, &flow->by\[.\]\);)/\1if (hop->owner != LINK_NONE) \2/'
 break_it 'utilization: a wait at the end of a run is none' $stats \
@@ -644,7 +644,7 @@ break_it 'watch: a stage takes over a chain of another command' $stages 's/from-
 break_it 'watch: a service of a stage is told as it begins' $stages 's/stage->stays\.fs\[STAY_MEMORY\] = 0; \/\* it is told \*\//stage->stays.fs[STAY_MEMORY] = 0; tell_service(s, stage, visit->slot); stage->stays = (struct stays){{0}};/' $stages 's/^static void tell_way\(/static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uint32_t slot);\nstatic void tell_way(/'
 break_it 'watch: waits of a way behind its wires' $stages 's/^    tell\(w, piece->cause, piece->place, piece->sum_fs\);/    (void)0;/' $stages 's/^    const struct stop \*stop = w->stop;/    const struct stop *stop = w->stop;\n    tell(w, piece->cause, piece->place, piece->sum_fs);/'
 break_it 'watch: a node that is a component takes what the tables say, too' $ways 's/node_component\(t, hop, at\.cube\) \? 0 : hop->overhead_fs/hop->overhead_fs/'
-break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/observe_split\(s, whole, slot\);/;/'
+break_it 'watch: a part of a kernel begins without its channel' runtime/engine/inorder_steps.h 's/OBSERVE\(s, split, whole, slot\);/;/'
 break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_steps.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
@@ -1353,7 +1353,7 @@ choose_tests() {
     *' runtime/include/tl'*) tests=(tl) scripts=(lines) ;;
     *' runtime/explain/spread.c'*) tests=(flow) ;;
     *node_component*) tests=() scripts=(components) ;;
-    *' runtime/explain/stages.c '* | *observe_split*) tests=(kernel_random) scripts=() ;;
+    *' runtime/explain/stages.c '* | *OBSERVE*whole*) tests=(kernel_random) scripts=() ;;
     *' runtime/explain/router'* | *' runtime/engine/router_tally'*) tests=(router_paths router_buffers) ;;
     *'node_fs), '* | *'head->number'*) tests=(number) scripts=(components) ;;
     *'behind routers a component queues'* | *'behind routers packets of one'* | *'is not held for its tail'*) tests=(number) scripts=(components) ;;

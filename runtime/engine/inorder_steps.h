@@ -161,7 +161,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         return;
     }
     if (how & IN_WATCHED)
-        observe_visited(s, end, slot);
+        OBSERVE(s, visited, end, slot);
     if (whole_of(s, slot) != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
@@ -762,7 +762,7 @@ static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 
     do {
         if (how & IN_WATCHED)
-            observe_split(s, whole, slot);
+            OBSERVE(s, split, whole, slot);
         go_through(s, how, leave_pe(s, how, t, slot)); /* no end of a part is ahead of time */
         slot = s->splits[slot].next;
     } while (slot != TXN_NONE && !s->splits[slot].begins);
@@ -879,7 +879,7 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (how & IN_WATCHED)
-        observe_leave(s, t, slot);
+        OBSERVE_ROW(s, leave, t, slot);
     if (!inside)
         leave_memory(s, how, t, slot);
     if (!inside && last)
@@ -894,7 +894,7 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     else
         kernels_end_part(s, t, slot, last);
     if (how & IN_WATCHED)
-        observe_left(s);
+        OBSERVE(s, left);
 }
 
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)

@@ -119,7 +119,7 @@ static kb_status start(struct kb_sim *s, kb_error *why)
         stations_make_for_rows(s);
     s->started = status == KB_OK;
     if (s->started)
-        observe_begin(s);
+        OBSERVE(s, begin);
     return s->status = status;
 }
 

@@ -327,10 +327,6 @@ inorder=runtime/engine/inorder_steps.h lists=runtime/engine/inorder_lists.c cale
 break_it 'a row that is issued as its channel becomes free goes before its issue' $inorder 's/issue_fs < t\)$/issue_fs <= t)/'
 break_it 'an end ahead of time that others wait for' $lists 's/!sim_counts\(s\) && !s->dependencies &&/!sim_counts(s) \&\&/'
 break_it 'ends ahead of time with several channels' $lists 's/s->inorder->listed && most_channels\(s->topo\) == 1 &&/s->inorder->listed \&\&/'
-ends=runtime/engine/ends.h
-break_it 'the first end that is known, though one that has not arrived may end before it' $ends 's/return e->ends\.n && .*/return e->ends.n;/'
-break_it 'ends in the order in which they were known' $ends 's/t->at\[\(i - 1\) & mask\] > fs/false/'
-break_it 'servers whose ends are known are not given back' $lists 's/s->channels\[i\]\.idle \+= ends->ends\.n;/;/'
 break_it 'a host at the rows of another memory' $program.h 's/&p->hosts\[x->dst\]/\&p->hosts[x->dst \& 1]/'
 break_it 'an engine begins with one that is still to come' $inorder 's/^    if \(t < came\)$/    if (false)/'
 break_it 'an engine that keeps order is free at once' $inorder 's/(s->turns\[engine - s->engines\]\.free_fs) = \(int64_t\)t;/\1 = 0;/'

@@ -131,3 +131,53 @@ void rows_unreserve(void *rows, size_t n, size_t row_bytes)
     else
         munmap(rows, in_pages(n * row_bytes));
 }
+
+/* -- memory for free() ------------------------------------------------------------------------ */
+
+enum { ROOM_FIRST = 8 };
+
+static char *rows_at(const void *rows)
+{
+    char *at;
+
+    memcpy(&at, rows, sizeof at);
+    return at;
+}
+
+bool rows_widen(void *rows, size_t had, size_t n, size_t row_bytes)
+{
+    char *moved = realloc(rows_at(rows), n * row_bytes);
+
+    if (!moved)
+        return false;
+    memset(moved + had * row_bytes, 0, (n - had) * row_bytes);
+    memcpy(rows, &moved, sizeof moved);
+    return true;
+}
+
+bool rows_more(void *rows, uint32_t *room, size_t n, size_t row_bytes)
+{
+    size_t more = *room ? *room : ROOM_FIRST;
+
+    while (more < n)
+        more *= 2;
+    if (more > UINT32_MAX || !rows_widen(rows, *room, more, row_bytes))
+        return false;
+    *room = (uint32_t)more;
+    return true;
+}
+
+bool ring_grow(void *rows, uint32_t *room, uint32_t first, uint32_t n, size_t row_bytes)
+{
+    uint32_t more = *room ? 2 * *room : ROOM_FIRST;
+    char *from = rows_at(rows), *to = calloc(more, row_bytes);
+
+    if (!to)
+        return false;
+    for (uint32_t i = first; i != first + n; i++)
+        memcpy(to + (i & (more - 1)) * row_bytes, from + (i & (*room - 1)) * row_bytes, row_bytes);
+    free(from);
+    memcpy(rows, &to, sizeof to);
+    *room = more;
+    return true;
+}

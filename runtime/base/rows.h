@@ -1,6 +1,7 @@
 /* rows.h -- rows of memory: on lines of the cache, and on large pages where there are many. */
 #ifndef ROWS_H
 #define ROWS_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,6 +35,23 @@ void rows_release(void *rows, size_t n, size_t row_bytes);
 void *rows_reserve(size_t n, size_t row_bytes);
 void rows_use_all(void *rows, size_t n, size_t row_bytes);
 void rows_unreserve(void *rows, size_t n, size_t row_bytes);
+
+/*
+ * Of memory for free(). `rows` is the address of the pointer to it, which may be NULL. Each says
+ * false without memory, and then nothing has changed.
+ *
+ * rows_widen()  `n` rows in place of `had`, those behind them zeroed
+ * rows_grow()   room for `n` rows at least, twice as much as long as that is less; rows_more() is
+ * its part that is rare ring_grow()   twice the room of a ring, a power of two: row i stays at i
+ * modulo the room, of the `n` rows from `first` on
+ */
+bool rows_widen(void *rows, size_t had, size_t n, size_t row_bytes);
+bool rows_more(void *rows, uint32_t *room, size_t n, size_t row_bytes);
+static inline bool rows_grow(void *rows, uint32_t *room, size_t n, size_t row_bytes)
+{
+    return n <= *room || rows_more(rows, room, n, row_bytes);
+}
+bool ring_grow(void *rows, uint32_t *room, uint32_t first, uint32_t n, size_t row_bytes);
 
 /*
  * `n` zeroed rows, for free(); NULL: no memory. From 2 MiB on they lie on pages of 2 MiB: else each

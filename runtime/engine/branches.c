@@ -1,8 +1,8 @@
 /* branches.c -- the parts of a multicast, laid over each other. */
 #include "engine/branches.h"
 #include "engine/split.h"
+#include "base/rows.h"
 #include <stdlib.h>
-#include <string.h>
 
 static bool data_join_late(const struct kb_topology *t)
 {
@@ -26,16 +26,7 @@ const char *branches_refused(const struct kb_topology *t, bool reads)
 
 bool branches_room(struct kb_sim *s, uint32_t n)
 {
-    struct branch_part *moved;
-
-    if (!s->branches)
-        return true;
-    moved = realloc(s->branches, n * sizeof *moved);
-    if (!moved)
-        return false;
-    s->branches = moved;
-    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
-    return true;
+    return !s->branches || rows_widen(&s->branches, s->txns_cap, n, sizeof *s->branches);
 }
 
 void branches_free(struct kb_sim *s)
@@ -57,18 +48,9 @@ void branches_none(struct kb_sim *s, uint32_t slot)
 /* It is followed over `n` links at least. False without memory. */
 static bool is_followed(struct branch_part *part, uint32_t n)
 {
-    uint64_t *moved;
-
     if (n > part->followed)
         part->followed = n;
-    if (n <= part->room)
-        return true;
-    moved = realloc(part->enters, n * sizeof *moved);
-    if (!moved)
-        return false;
-    part->enters = moved;
-    part->room = n;
-    return true;
+    return rows_grow(&part->enters, &part->room, n, sizeof *part->enters);
 }
 
 /* Of a read: data that join wait for each other where they do. */

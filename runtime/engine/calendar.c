@@ -1,5 +1,6 @@
 /* calendar.c -- buckets that become due, windows that open, and how wide they are. */
 #include "engine/calendar.h"
+#include "base/rows.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,22 +50,10 @@ void calendar_free(struct calendar *c)
 /* Room for one more than `n`. Without memory that is noted, and the event is lost. */
 static bool room_for(struct calendar *c, ev **rows, uint32_t *room, uint32_t n)
 {
-    enum { FIRST = 64 };
-    uint32_t more = *room ? 2 * *room : FIRST;
-    ev *moved;
-
     if (n < *room)
         return true;
-    while (more <= n)
-        more *= 2;
-    moved = realloc(*rows, more * sizeof *moved);
-    if (!moved) {
-        c->no_memory = true;
-        return false;
-    }
-    *rows = moved;
-    *room = more;
-    return true;
+    c->no_memory |= !rows_grow(rows, room, n + 1, sizeof **rows);
+    return n < *room;
 }
 
 /* -- the heap of what came late -------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* children.c -- records of what transactions make on their way. */
 #include "engine/children.h"
-#include <stdlib.h>
+#include "base/rows.h"
 
 static bool is_before(const struct child_record *a, const struct child_record *b)
 {
@@ -17,16 +17,8 @@ static void swap(struct child_record *a, struct child_record *b)
 
 bool children_post(struct children *c, uint64_t t, enum ev_class class, uint32_t id, uint64_t part)
 {
-    size_t cap = c->cap ? 2 * c->cap : 64;
-
-    if (c->n == c->cap) {
-        struct child_record *moved = realloc(c->rows, cap * sizeof *moved);
-
-        if (!moved)
-            return false;
-        c->rows = moved;
-        c->cap = cap;
-    }
+    if (!rows_grow(&c->rows, &c->room, c->n + 1, sizeof *c->rows))
+        return false;
     /* rows of the same id are before it: their slots are smaller */
     c->rows[c->n] = (struct child_record){ev_make(t, class, id, EV_MAX_SLOTS - 1), part};
     for (size_t i = c->n++; i && is_before(&c->rows[i], &c->rows[(i - 1) / 2]); i = (i - 1) / 2)

@@ -26,7 +26,8 @@ struct child_record {
 /* A heap: the first is rows[0]. All zero: there is none. */
 struct children {
     struct child_record *rows; /* owned */
-    size_t n, cap;
+    size_t n;
+    uint32_t room;
 };
 
 /* The k-th child of `part`; one of a child that has some is the only one of its kind. */

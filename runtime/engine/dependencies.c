@@ -20,6 +20,7 @@
  * are made before the run, none grows while it lasts.
  */
 #include "engine/dependencies.h"
+#include "base/rows.h"
 #include "engine/inorder.h"
 #include "machine/endpoint.h"
 #include <stdio.h>
@@ -29,7 +30,7 @@
 #define WAIT_NONE UINT32_MAX /* a transaction that waits for no other */
 #define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: the search has come by here */
 
-enum { ROOM_FIRST = 64, SHOWN_IDS = 8 /* of a cycle, in a message */ };
+enum { SHOWN_IDS = 8 /* of a cycle, in a message */ };
 
 /* One transaction that waits. */
 struct wait {
@@ -43,8 +44,8 @@ struct dependencies {
     struct wait *waits;
     uint32_t *ids;     /* what they wait for, one after the other */
     uint32_t *wait_of; /* [id]: its place in `waits`, or WAIT_NONE */
-    size_t n_ids, ids_room;
-    uint32_t n_waits, waits_room, wait_of_room;
+    size_t n_ids;
+    uint32_t ids_room, n_waits, waits_room, wait_of_room;
 
     /* For the run: waits[followers[first_follower[id] .. first_follower[id + 1])] wait for `id`. */
     uint32_t *followers;
@@ -74,58 +75,17 @@ void dependencies_free(struct dependencies *a)
     free(a);
 }
 
-/* Half as much again, or as much as is needed. */
-static size_t more_room(size_t room, size_t needed)
+/* Room for one more that waits, transaction `id`, for `n` others. */
+static bool room_for(struct dependencies *a, uint32_t id, size_t n)
 {
-    size_t more = room ? room + room / 2 : ROOM_FIRST;
+    uint32_t had = a->wait_of_room;
 
-    return more > needed ? more : needed;
-}
-
-static bool room_for_ids(struct dependencies *a, size_t n)
-{
-    size_t room = more_room(a->ids_room, a->n_ids + n);
-    uint32_t *moved;
-
-    if (n <= a->ids_room - a->n_ids)
-        return true;
-    moved = realloc(a->ids, room * sizeof *moved);
-    if (!moved)
+    if (!rows_grow(&a->ids, &a->ids_room, a->n_ids + n, sizeof *a->ids) ||
+        !rows_grow(&a->waits, &a->waits_room, a->n_waits + (size_t)1, sizeof *a->waits) ||
+        !rows_grow(&a->wait_of, &a->wait_of_room, id + (size_t)1, sizeof *a->wait_of))
         return false;
-    a->ids = moved;
-    a->ids_room = room;
-    return true;
-}
-
-static bool room_for_wait(struct dependencies *a)
-{
-    size_t room = more_room(a->waits_room, a->n_waits + (size_t)1);
-    struct wait *moved;
-
-    if (a->n_waits < a->waits_room)
-        return true;
-    moved = realloc(a->waits, room * sizeof *moved);
-    if (!moved)
-        return false;
-    a->waits = moved;
-    a->waits_room = (uint32_t)room;
-    return true;
-}
-
-static bool room_for_wait_of(struct dependencies *a, uint32_t id)
-{
-    size_t room = more_room(a->wait_of_room, id + (size_t)1);
-    uint32_t *moved;
-
-    if (id < a->wait_of_room)
-        return true;
-    moved = realloc(a->wait_of, room * sizeof *moved);
-    if (!moved)
-        return false;
-    a->wait_of = moved;
-    for (size_t i = a->wait_of_room; i < room; i++)
+    for (uint32_t i = had; i < a->wait_of_room; i++)
         a->wait_of[i] = WAIT_NONE;
-    a->wait_of_room = (uint32_t)room;
     return true;
 }
 
@@ -181,7 +141,7 @@ kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after,
         return status;
     if (!a)
         a = calloc(1, sizeof *a);
-    if (!a || !room_for_ids(a, n) || !room_for_wait(a) || !room_for_wait_of(a, (uint32_t)id)) {
+    if (!a || !room_for(a, (uint32_t)id, n)) {
         if (!s->dependencies)
             dependencies_free(a);
         endpoint_error(why, "out of memory after %u transactions that wait",

@@ -79,8 +79,7 @@ static void set_out(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     do {
-        if (s->observer)
-            observe_split(s, whole, slot);
+        OBSERVE(s, split, whole, slot);
         hop_set_out(s, t, slot);
         slot = s->splits[slot].next;
     } while (slot != TXN_NONE && !s->splits[slot].begins);
@@ -139,8 +138,7 @@ static void take_server(struct kb_sim *s, enum station_kind kind, struct station
     txn->wait_fs = (int64_t)t - (kind == STATION_CHANNEL ? txn->issue_fs : txn->wait_fs);
     if (STATS && s->heard)
         wait_add(&station->wait_fs, (uint64_t)txn->wait_fs);
-    if (s->observer)
-        observe_take(s, t, slot, kind);
+    OBSERVE(s, take, t, slot, kind);
     if (kind == STATION_CHANNEL)
         leave_pe(s, granted, t, slot);
     else
@@ -151,8 +149,7 @@ static void come_to_server(struct kb_sim *s, enum station_kind kind, uint64_t t,
 {
     struct station *station = servers_of(s, kind, &s->txns[slot]);
 
-    if (s->observer)
-        observe_come(s, t, slot, kind);
+    OBSERVE(s, come, t, slot, kind);
     if (!station->idle) {
         station_enqueue(station, s->txns, slot);
         return;
@@ -166,8 +163,7 @@ static void leave_server(struct kb_sim *s, enum station_kind kind, uint64_t t, u
     struct station *station = servers_of(s, kind, &s->txns[slot]);
 
     station->busy_fs += t;
-    if (s->observer)
-        observe_release(s, t, slot, kind);
+    OBSERVE_ROW(s, release, t, slot, kind);
     if (station_waited_for(station))
         take_server(s, kind, station, t, station_dequeue(station, s->txns));
     else
@@ -180,7 +176,7 @@ void hop_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
 
-    if (s->observer && !observe_issue(s, t, slot))
+    if (s->observer && !s->observer->issue(s, t, slot))
         return;
     if (txn_of_host(txn)) {
         leave(s, t, t, slot);
@@ -250,14 +246,14 @@ static void end_row(struct kb_sim *s, uint64_t t, uint32_t slot)
         fail(s, KB_TIME_RANGE);
         return;
     }
-    if (s->observer && end < s->stop_fs)
-        observe_end(s, t, end, slot);
+    if (end < s->stop_fs)
+        OBSERVE(s, end, t, end, slot);
     if (whole != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
             return;
-        if (s->observer && end < s->stop_fs)
-            observe_end(s, t, end, whole);
+        if (end < s->stop_fs)
+            OBSERVE(s, end, t, end, whole);
     }
     complete(s, end, whole);
 }
@@ -265,10 +261,9 @@ static void end_row(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* A stage of a kernel has ended, or a part of one; its PE goes on. */
 static void end_stage(struct kb_sim *s, uint64_t t, uint32_t slot, uint32_t whole, bool last)
 {
-    if (s->observer)
-        observe_end(s, t, t, slot);
-    if (s->observer && last && whole != slot)
-        observe_end(s, t, t, whole);
+    OBSERVE(s, end, t, t, slot);
+    if (last && whole != slot)
+        OBSERVE(s, end, t, t, whole);
     if (whole == slot)
         s->heard->end(s, t, slot);
     else
@@ -309,8 +304,7 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
     seen(s, HOW_COUNTED, t, EV_DONE, record_id(s, slot));
     if (routed && txn_queues(s, txn) && txn_writes(txn))
         end_write_in_server(s, slot);
-    if (s->observer)
-        observe_leave(s, t, slot);
+    OBSERVE_ROW(s, leave, t, slot);
     hop_leave_memory(s, t, slot);
     if (!inside)
         leave_first(s, t, slot, whole, last);
@@ -318,8 +312,7 @@ static void done(struct kb_sim *s, uint64_t t, uint32_t slot)
         end_stage(s, t, slot, whole, last);
     else
         end_row(s, t, slot);
-    if (s->observer)
-        observe_left(s);
+    OBSERVE(s, left);
 }
 
 /* -- the loop ------------------------------------------------------------------------------- */

@@ -22,8 +22,7 @@
 static void pass_node(struct kb_sim *s, uint64_t t, int64_t overhead_fs, uint32_t slot)
 {
     s->txns[slot].stage = TXN_AT_NODE;
-    if (s->observer)
-        observe_node(s, t, slot);
+    OBSERVE_ROW(s, node, t, slot);
     post(s, after(t, overhead_fs), EV_HOP, slot);
 }
 
@@ -64,8 +63,7 @@ static void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (txn->at.step + 1 == walk_segment(T, txn->at)->n_hops)
         wire_fs += walk_extra_fs(T, txn->at);
     txn->stage = TXN_ON_WIRE;
-    if (s->observer)
-        observe_wire(s, t, slot);
+    OBSERVE_ROW(s, wire, t, slot);
     post(s, after(t, wire_fs & s->mask.wire), EV_HOP, slot);
 }
 
@@ -88,8 +86,7 @@ static void cross(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (txn->stage == TXN_AT_NODE && hop->cross_fs) {
         txn->stage = TXN_CROSSING;
-        if (s->observer)
-            observe_cross(s, t, slot);
+        OBSERVE_ROW(s, cross, t, slot);
         post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
     } else if (is_m_cpu(s, txn, hop)) {
         txn->stage = TXN_TO_ENGINE;
@@ -166,11 +163,9 @@ void hop_take_link(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct txn *txn = &s->txns[slot];
     uint64_t enter;
 
-    if (s->observer)
-        observe_come(s, t, slot, STATION_LINK);
+    OBSERVE(s, come, t, slot, STATION_LINK);
     enter = take_turn_in_tree(s, link_of(s, txn), drain_fs(txn->nbytes, edge_gbs(s, txn)), t, slot);
-    if (s->observer)
-        observe_take(s, enter, slot, STATION_LINK);
+    OBSERVE(s, take, enter, slot, STATION_LINK);
     take_wire(s, enter, slot);
 }
 
@@ -221,8 +216,7 @@ static void serve_early(struct kb_sim *s, struct link_station *memory, uint64_t 
         return;
     }
     start = take_turn(s, memory, taken_fs(s, slot), t);
-    if (s->observer)
-        observe_take(s, start, slot, STATION_MEMORY);
+    OBSERVE(s, take, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
     if (hop_is_inside(s, slot))
         s->heard->begin(s, start, slot);
@@ -254,8 +248,7 @@ static void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t, u
 
     memory->holder = slot;
     memory->start_fs = t;
-    if (s->observer)
-        observe_take(s, t, slot, STATION_MEMORY);
+    OBSERVE(s, take, t, slot, STATION_MEMORY);
     if (hop_is_inside(s, slot))
         s->heard->begin(s, t, slot);
     post_done(s, engine ? after(free_fs, 0) : after(t, s->txns[slot].hold_fs), slot);
@@ -332,8 +325,7 @@ void hop_come_to_memory(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     txn->arrive_fs = (int64_t)t;
-    if (s->observer)
-        observe_come(s, t, slot, STATION_MEMORY);
+    OBSERVE(s, come, t, slot, STATION_MEMORY);
     if (!hop_is_inside(s, slot)) {
         txn->hold_fs = hold_fs(s, slot);
         if (txn_queues(s, txn)) {

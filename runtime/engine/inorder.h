@@ -9,7 +9,6 @@
  */
 #ifndef INORDER_H
 #define INORDER_H
-#include "engine/ends.h"
 #include "engine/program.h"
 #include "engine/state.h"
 
@@ -27,8 +26,6 @@ struct inorder {
     bool ahead;         /* and the next one sets out ahead of time, as soon as that is known */
     bool engines;       /* and engines of m_cpus serve in order, each as one server */
     bool engine_lists;  /* rows of hosts wait in their lists, and their arrival there is no event */
-    bool several;       /* so does that of a channel with several servers: engine/ends.h */
-    struct ends *ends;  /* owned; [channel]; NULL: that was never so */
     ev soon;            /* the wake of a memory, which is not in the queue: mostly it is next */
     uint32_t known_ends; /* rows whose ends, at_fs, have become known: a list of txn.next */
 };

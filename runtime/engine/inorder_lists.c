@@ -152,47 +152,6 @@ static void post_pipes(struct kb_sim *s)
             inorder_post_pipe(s, &s->pipes[i]);
 }
 
-/* -- channels of several servers -------------------------------------------------------------- */
-
-bool times_room(struct times *t)
-{
-    uint32_t room = t->room ? 2 * t->room : 4;
-    uint64_t *at = malloc(room * sizeof *at);
-
-    if (!at)
-        return false;
-    for (uint32_t i = 0; i < t->n; i++)
-        at[i] = t->at[(t->first + i) & (t->room - 1)];
-    free(t->at);
-    *t = (struct times){at, 0, t->n, room};
-    return true;
-}
-
-static size_t n_channels(const struct kb_sim *s)
-{
-    return (size_t)2 * sim_cubes(s->topo) << s->topo->pe_bits;
-}
-
-void inorder_give_back_ends(struct kb_sim *s)
-{
-    for (size_t i = 0; i < n_channels(s); i++) {
-        struct ends *ends = &s->inorder->ends[i];
-
-        s->channels[i].idle += ends->ends.n;
-        ends->ends.n = ends->arrivals.n = 0;
-    }
-}
-
-/*
- * Is the first event of each request its arrival at its memory? Parts have one each, and a request
- * of few rows is not worth the walk over all channels behind it.
- */
-static bool has_one_event(const struct kb_sim *s)
-{
-    return s->inorder->program.whole && !s->inorder->program.chooses && s->inorder->delays &&
-           !s->splits && (s->traffic || s->n_txns >= n_channels(s));
-}
-
 static bool has_one_engine(const struct kb_topology *t)
 {
     bool one = true;
@@ -212,28 +171,6 @@ static void find_engines(struct kb_sim *s)
     in->engine_lists = in->engines && in->program.whole && has_one_lead(s);
     if (in->engines)
         s->fed |= FED_ENGINE;
-}
-
-/* More servers than that have more to be kept in order than an event costs. */
-enum { SERVERS_MOST = 64 };
-
-static bool make_ends(struct kb_sim *s)
-{
-    s->inorder->several = !s->observer && s->inorder->listed && !s->inorder->ahead &&
-                          !s->options.costs_off && s->topo->links != MODE_ROUTER &&
-                          most_channels(s->topo) <= SERVERS_MOST && has_one_event(s);
-    if (s->inorder->several && !s->inorder->ends)
-        s->inorder->ends = calloc(n_channels(s), sizeof *s->inorder->ends);
-    return !s->inorder->several || s->inorder->ends;
-}
-
-static void free_ends(struct kb_sim *s)
-{
-    for (size_t i = 0; s->inorder->ends && i < n_channels(s); i++) {
-        free(s->inorder->ends[i].arrivals.at);
-        free(s->inorder->ends[i].ends.at);
-    }
-    free(s->inorder->ends);
 }
 
 static bool make(struct kb_sim *s)
@@ -277,10 +214,6 @@ bool inorder_begin(struct kb_sim *s)
     s->inorder->ahead = s->inorder->listed && most_channels(s->topo) == 1 &&
                         !s->options.costs_off && s->topo->links != MODE_ROUTER;
     find_engines(s);
-    if (!make_ends(s)) {
-        s->inorder->begun = false;
-        return false;
-    }
     if (s->inorder->listed) {
         list_rows(s);
         if (s->ways & WAY_OF_HOST)
@@ -302,7 +235,6 @@ void inorder_free(struct kb_sim *s)
 {
     if (!s->inorder)
         return;
-    free_ends(s);
     program_free(&s->inorder->program);
     free(s->inorder);
 }

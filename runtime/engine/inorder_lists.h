@@ -43,55 +43,6 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
 /* Makes an idle machine ready, unless its run goes on. False: no memory. */
 bool inorder_begin(struct kb_sim *s);
 
-/* -- channels with several servers: engine/ends.h -------------------------------------------- */
-
-static inline struct ends *ends_of(struct kb_sim *s, const struct station *channel)
-{
-    return &s->inorder->ends[channel - s->channels];
-}
-
-/* One that has `channel` arrives at its memory at `t`. */
-static ALWAYS_INLINE void inorder_arrives_of_several(struct kb_sim *s,
-                                                     const struct station *channel, uint64_t t)
-{
-    if (!times_add(&ends_of(s, channel)->arrivals, t))
-        fail(s, KB_NO_MEMORY);
-}
-
-/* The first to arrive, as arrivals come in order, ends at `t`. */
-static ALWAYS_INLINE void inorder_ends_of_several(struct kb_sim *s, struct station *channel,
-                                                  uint64_t t)
-{
-    struct ends *ends = ends_of(s, channel);
-
-    channel->busy_fs += t;
-    times_take(&ends->arrivals);
-    if (!times_add(&ends->ends, t))
-        fail(s, KB_NO_MEMORY);
-}
-
-/* The first that waits, which sets out at `*t`; TXN_NONE: none does, or it is not known when. */
-static ALWAYS_INLINE uint32_t inorder_take_of_several(struct kb_sim *s, struct station *channel,
-                                                      uint64_t *t)
-{
-    struct ends *ends = ends_of(s, channel);
-    uint32_t head = channel->queue.head;
-
-    if (head == TXN_NONE || (!channel->idle && !ends_are_known(ends)))
-        return TXN_NONE;
-    if (!channel->idle) {
-        *t = times_first(&ends->ends);
-        times_take(&ends->ends);
-        channel->idle++;
-    }
-    if (*t < (uint64_t)s->txns[head].issue_fs)
-        *t = (uint64_t)s->txns[head].issue_fs;
-    return txn_take(&channel->queue, s->txns);
-}
-
-/* The run of channels with several servers is over: those whose ends are known are free. */
-void inorder_give_back_ends(struct kb_sim *s);
-
 /* The first of a channel's list is issued by an event. */
 static inline void inorder_post_head(struct kb_sim *s, struct station *channel)
 {

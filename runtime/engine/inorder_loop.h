@@ -15,8 +15,6 @@ static ALWAYS_INLINE uint64_t time_of(const struct kb_sim *s, uint32_t slot)
 /* The next event, at `t`, lies behind the last that may run; UINT64_MAX: there is none. */
 static kb_status stop(struct kb_sim *s, uint64_t t)
 {
-    if (s->inorder->several)
-        inorder_give_back_ends(s);
     if (s->calendar.no_memory)
         fail(s, KB_NO_MEMORY);
     if (s->status != KB_OK)
@@ -32,9 +30,7 @@ static kb_status stop(struct kb_sim *s, uint64_t t)
 static ALWAYS_INLINE struct goer first_of_list(struct kb_sim *s, int how, struct station *list,
                                                bool of_engine)
 {
-    if (of_engine)
-        return next_of_engine(s, how, list, 0);
-    return how & IN_SEVERAL ? next_of_several(s, list) : next_listed(s, list, 0);
+    return of_engine ? next_of_engine(s, how, list, 0) : next_listed(s, list, 0);
 }
 
 /* The run begins with the first of all lists: by these, or by rows where these are fewer, as in

@@ -4,7 +4,6 @@
 /* Ways that run often: each is compiled by itself, with its `how` as a constant. */
 #define WAYS(X)                                                                                    \
     X(run_ahead, run_as, IN_LISTED | IN_AHEAD)                                                     \
-    X(run_several, run_as, IN_LISTED | IN_AHEAD | IN_SEVERAL)                                      \
     X(run_listed, run_as, IN_LISTED)                                                               \
     X(run_issued, run_as, 0)                                                                       \
     X(run_counted, run_as, IN_COUNTED)                                                             \
@@ -36,8 +35,7 @@ static int how_of(const struct kb_sim *s)
     const struct inorder *in = s->inorder;
     int decides =
         T->links == MODE_ROUTER ? IN_ROUTED | IN_CHOOSES : in->program.chooses * IN_CHOOSES;
-    int left_out = in->several ? IN_LISTED | IN_AHEAD | IN_SEVERAL
-                               : in->listed * IN_LISTED | in->ahead * IN_AHEAD;
+    int left_out = in->listed * IN_LISTED | in->ahead * IN_AHEAD;
 
     return decides | left_out | (sim_counts(s) ? IN_COUNTED : 0) | (s->observer ? IN_WATCHED : 0);
 }

@@ -30,8 +30,7 @@
  *      without any delay, that issue is an event all the same.
  *   3. Ahead of time. Where channels have one server and nothing waits for an end, an end need not
  *      be an event: when a service begins its end is known, and the next row of that channel sets
- *      out then and there. With several servers it is so where the first event of a request is its
- *      arrival, as with ideal links, whose routes are one step: engine/ends.h.
+ *      out then and there. With several servers it is not known which of them ends first.
  *      An engine of an m_cpu that is one server is held until such an end, too. What comes to it
  *      begins at the later of its arrival and the end before, so neither need be an event: it is
  *      passed with the link into it, and over ideal links, where all come to it as they are issued,
@@ -83,7 +82,6 @@ enum {
     IN_CALLED = 8,            /* in an event of class 4: all others of its time have run */
     IN_LISTED = 32,           /* rows wait in the lists of their channels */
     IN_AHEAD = 64,            /* an end is no event */
-    IN_SEVERAL = 128,         /* nor is it where channels have several servers: engine/ends.h */
     IN_ROUTED = 256,          /* the way to a memory is network/network_router.h's */
     IN_CHOOSES = 512,         /* some memories choose: network/server.h */
     IN_WATCHED = 1024,        /* an observer hears of each visit, and of each end */
@@ -161,7 +159,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         return;
     }
     if (how & IN_WATCHED)
-        observe_visited(s, end, slot);
+        OBSERVE(s, visited, end, slot);
     if (whole_of(s, slot) != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
@@ -201,15 +199,6 @@ static ALWAYS_INLINE struct goer next_listed(struct kb_sim *s, struct station *c
         return (struct goer){txn_take(&channel->queue, s->txns), .t = issue_fs};
     inorder_post_head(s, channel);
     return none;
-}
-
-/* The same where it has several servers. */
-static ALWAYS_INLINE struct goer next_of_several(struct kb_sim *s, struct station *channel)
-{
-    uint64_t t = 0;
-    uint32_t slot = inorder_take_of_several(s, channel, &t);
-
-    return slot == TXN_NONE ? none : (struct goer){slot, .t = t};
 }
 
 /* A server of `channel` is free at `t`: what has it next? */
@@ -296,10 +285,7 @@ static ALWAYS_INLINE struct goer served(struct kb_sim *s, int how, uint64_t done
     end(s, how, done, slot);
     if (txn_of_host(&s->txns[slot]))
         return leave_engine(s, how, done, &s->txns[slot]);
-    if (!(how & IN_SEVERAL))
-        return give_back(s, how, channel, done);
-    inorder_ends_of_several(s, channel, done);
-    return next_of_several(s, channel);
+    return give_back(s, how, channel, done);
 }
 
 /*
@@ -565,8 +551,6 @@ static ALWAYS_INLINE struct goer leave_pe(struct kb_sim *s, int how, uint64_t t,
     uint32_t cube;
     const struct step *step = program_begin(&s->inorder->program, T, &s->txns[slot], &cube, &t);
 
-    if (how & IN_SEVERAL)
-        inorder_arrives_of_several(s, channel_of(s, &s->txns[slot]), t);
     if (!(how & IN_COUNTED) && step->fed & s->fed_first)
         return (struct goer){slot, cube, t, step};
     go_to(s, how, t, slot, step, cube);
@@ -651,12 +635,10 @@ static ALWAYS_INLINE struct goer set_out(struct kb_sim *s, int how, uint64_t t, 
         leave_in_parts(s, how, granted, t, slot);
     else if (__builtin_expect(t != granted, false))
         return put_off_start(s, t, slot);
-    else if (how & IN_AHEAD && !(how & IN_SEVERAL))
+    else if (how & IN_AHEAD)
         return leave_pe(s, how, t, slot);
     else
         go_through(s, how, leave_pe(s, how, t, slot)); /* its end is an event */
-    if (how & IN_SEVERAL)
-        return next_of_several(s, channel);
     return how & IN_LISTED && channel->idle ? next_listed(s, channel, t) : none;
 }
 
@@ -750,8 +732,7 @@ static __attribute__((noinline)) struct goer leave_engine(struct kb_sim *s, int 
 static ALWAYS_INLINE void go_all(struct kb_sim *s, int how, struct goer goer)
 {
     while (goer.slot != TXN_NONE)
-        goer = !(how & IN_SEVERAL) && goer.step ? go(s, how, goer)
-                                                : set_out(s, how, goer.t, goer.slot);
+        goer = goer.step ? go(s, how, goer) : set_out(s, how, goer.t, goer.slot);
 }
 
 /* -- events --------------------------------------------------------------------------------- */
@@ -762,7 +743,7 @@ static void leave_packet(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 
     do {
         if (how & IN_WATCHED)
-            observe_split(s, whole, slot);
+            OBSERVE(s, split, whole, slot);
         go_through(s, how, leave_pe(s, how, t, slot)); /* no end of a part is ahead of time */
         slot = s->splits[slot].next;
     } while (slot != TXN_NONE && !s->splits[slot].begins);
@@ -879,7 +860,7 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (how & IN_WATCHED)
-        observe_leave(s, t, slot);
+        OBSERVE_ROW(s, leave, t, slot);
     if (!inside)
         leave_memory(s, how, t, slot);
     if (!inside && last)
@@ -894,7 +875,7 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     else
         kernels_end_part(s, t, slot, last);
     if (how & IN_WATCHED)
-        observe_left(s);
+        OBSERVE(s, left);
 }
 
 static ALWAYS_INLINE struct goer handle(struct kb_sim *s, int how, uint32_t slot)

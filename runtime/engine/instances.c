@@ -3,6 +3,7 @@
 #include "base/rows.h"
 #include "base/text.h"
 #include "engine/lone.h"
+#include "engine/router.h"
 #include "engine/state.h"
 #include "engine/split.h"
 #include "machine/alone.h"
@@ -122,16 +123,9 @@ void instances_free(struct kb_sim *s)
 
 bool instances_room(struct kb_sim *s, uint32_t n)
 {
-    struct served *moved;
+    struct served **served = &s->instances.served;
 
-    if (!s->topo->impls)
-        return true;
-    moved = realloc(s->instances.served, n * sizeof *moved);
-    if (!moved)
-        return false;
-    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
-    s->instances.served = moved;
-    return true;
+    return !s->topo->impls || rows_widen(served, s->txns_cap, n, sizeof **served);
 }
 
 /* Where its bytes lie in its memory. */
@@ -171,9 +165,15 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
-    struct kb_cost c = cost_by_tables(t, &s->mask, txn->op, &trip, txn->nbytes);
+    struct kb_cost c = cost_beside_routers(t, &s->mask, txn->op, &trip, txn->nbytes);
+    const struct flight *flight = s->router ? &s->router->flights[txn - s->txns] : NULL;
     const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 
+    if (flight) { /* as cost_add_router(), which would walk the way again */
+        c.wire_fs += flight->extra_fs;
+        c.return_fs = flight->return_fs;
+        c.response_fs = txn_writes(txn) ? c.response_fs : 0;
+    }
     c.drain_fs = split_drain(s, (uint32_t)(txn - s->txns), c.drain_fs);
     if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
         struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));

@@ -46,31 +46,46 @@ struct taken {
     int64_t at_fs;
 };
 
-/* Each function is documented where it is called: below, and in kernels/observe.h. */
+/* Those of kernels are documented in kernels/observe.h. */
 struct observer {
     void (*free)(struct observer *o);
     kb_status (*error)(const struct observer *o, kb_error *why);
     bool by_visits; /* from begin() on: visits and ends are all that it needs of a transaction */
 
+    /* Transactions are about to run; no observer is added any more. */
     void (*begin)(struct kb_sim *s);
+    /* A transaction is issued, or a stage begins. False: no memory, the run ends. */
     bool (*issue)(struct kb_sim *s, uint64_t t, uint32_t slot);
+    /* The transaction in `whole`, which has its channel, sends its part in `part`: engine/split.h.
+     */
     void (*split)(struct kb_sim *s, uint32_t whole, uint32_t part);
+    /* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
     void (*node)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*cross)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*wire)(struct kb_sim *s, uint64_t t, uint32_t slot);
+    /* It comes to a station, which may be busy, takes it at `t`, gives it back. */
     void (*come)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*take)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
-    void (*leave)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
-    void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
+    /* Its service has ended: all that begins before left() is a consequence of that. */
+    void (*leave)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*left)(struct kb_sim *s);
+    /* It has ended: data at `t`, the response at `end`. */
+    void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
+    /* All of a visit is known; its visits are over, and it ends at `end`, its response included. */
     void (*visit)(struct kb_sim *s, const struct visit *visit);
     void (*visited)(struct kb_sim *s, uint64_t end, uint32_t slot);
+    /* A channel with banks has granted its bus to `segment`, a copy. Its transaction may have
+     * ended. */
     void (*bus)(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
                 const struct bank_segment *segment);
 
+    /* A port of a router lets a segment go at `t`, which is still where it has waited. The port has
+     * decided: what is still there waits. */
     void (*grant)(struct kb_sim *s, uint64_t t, const struct router_grant *grant);
     void (*decide)(struct kb_sim *s, uint64_t t, uint32_t port);
+    /* The packet, or the read, in `slot` comes to its memory at `t`, which serves it from `start`
+     * on. */
     void (*serve)(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot, uint32_t packet);
 
     void (*start)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
@@ -101,56 +116,18 @@ static inline kb_status observe_error(const struct observer *o, kb_error *why)
     return o ? o->error(o, why) : KB_OK;
 }
 
-/* Transactions are about to run; no observer is added any more. */
-static inline void observe_begin(struct kb_sim *s)
-{
-    if (s->observer)
-        s->observer->begin(s);
-}
-
-/* A transaction is issued, or a stage begins. False: no memory, the run ends; so observe_late(). */
-static inline bool observe_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    return s->observer->issue(s, t, slot);
-}
-
-/* The transaction in `whole`, which has its channel, sends its part in `part`: engine/split.h. */
-static inline void observe_split(struct kb_sim *s, uint32_t whole, uint32_t part)
-{
-    s->observer->split(s, whole, part);
-}
-
-/* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
-static inline void observe_node(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (!is_child(s, slot))
-        s->observer->node(s, t, slot);
-}
-
-static inline void observe_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (!is_child(s, slot))
-        s->observer->cross(s, t, slot);
-}
-
-static inline void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (!is_child(s, slot))
-        s->observer->wire(s, t, slot);
-}
-
-/* It comes to a station, which may be busy, and takes it at `t`. */
-static inline void observe_come(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                enum station_kind station)
-{
-    s->observer->come(s, t, slot, station);
-}
-
-static inline void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                enum station_kind station)
-{
-    s->observer->take(s, t, slot, station);
-}
+/* Tells the observer, if there is one: OBSERVE(s, take, t, slot, kind). OBSERVE_ROW() does not of
+ * what an L2 makes. */
+#define OBSERVE(s, what, ...)                                                                      \
+    do {                                                                                           \
+        if ((s)->observer)                                                                         \
+            (s)->observer->what((s), ##__VA_ARGS__);                                               \
+    } while (0)
+#define OBSERVE_ROW(s, what, t, slot, ...)                                                         \
+    do {                                                                                           \
+        if ((s)->observer && !is_child(s, slot))                                                   \
+            (s)->observer->what((s), t, slot, ##__VA_ARGS__);                                      \
+    } while (0)
 
 /*
  * All of a visit is known. A station has its visits in the order in which they arrive;
@@ -193,71 +170,13 @@ static inline void observe_served(struct kb_sim *s, uint64_t done, uint32_t slot
                                           .drain_fs = drain_fs});
 }
 
-/* Its visits are over, and it ends at `end`, its response included. */
-static inline void observe_visited(struct kb_sim *s, uint64_t end, uint32_t slot)
-{
-    s->observer->visited(s, end, slot);
-}
-
 /* It was issued at `t`, before now, and has waited for its channel since then. */
 static inline bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (!observe_issue(s, t, slot))
+    if (!s->observer->issue(s, t, slot))
         return false;
-    observe_come(s, t, slot, STATION_CHANNEL);
+    s->observer->come(s, t, slot, STATION_CHANNEL);
     return true;
-}
-
-/* Its service has ended: all that begins before observe_left() is a consequence of that. */
-static inline void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (!is_child(s, slot))
-        s->observer->leave(s, t, slot);
-}
-
-static inline void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                   enum station_kind station)
-{
-    if (!is_child(s, slot))
-        s->observer->release(s, t, slot, station);
-}
-
-/* It has ended: data at `t`, the response at `end`. */
-static inline void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
-{
-    s->observer->end(s, t, end, slot);
-}
-
-/* A channel with banks has granted its bus to `segment`, a copy. Its transaction may have ended. */
-static inline void observe_bus(struct kb_sim *s, const struct bank_slice *slice, uint32_t channel,
-                               const struct bank_segment *segment)
-{
-    s->observer->bus(s, slice, channel, segment);
-}
-
-static inline void observe_left(struct kb_sim *s)
-{
-    s->observer->left(s);
-}
-
-/* A port of a router lets a segment go at `t`. The segment is still where it has waited. */
-static inline void observe_grant(struct kb_sim *s, uint64_t t, const struct router_grant *grant)
-{
-    s->observer->grant(s, t, grant);
-}
-
-/* A port of a router has decided at `t`: what is still there waits. */
-static inline void observe_decide(struct kb_sim *s, uint64_t t, uint32_t port)
-{
-    s->observer->decide(s, t, port);
-}
-
-/* The packet, or the read, in `slot` comes to its memory at `t`, which serves it from `start` on.
- */
-static inline void observe_serve(struct kb_sim *s, uint64_t t, uint64_t start, uint32_t slot,
-                                 uint32_t packet)
-{
-    s->observer->serve(s, t, start, slot, packet);
 }
 
 #endif

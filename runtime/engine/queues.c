@@ -40,19 +40,9 @@ int64_t queue_busy_fs(const struct queueing_memory *q, int64_t now_fs)
 
 bool coming_add(struct coming_requests *c, const struct coming_request *row)
 {
-    uint32_t room = c->room ? 2 * c->room : 16;
-    struct coming_request *moved;
-
-    if (c->next - c->first == c->room) {
-        moved = malloc(room * sizeof *moved);
-        if (!moved)
-            return false;
-        for (uint32_t i = c->first; i != c->next; i++)
-            moved[i & (room - 1)] = c->rows[i & (c->room - 1)];
-        free(c->rows);
-        c->rows = moved;
-        c->room = room;
-    }
+    if (c->next - c->first == c->room &&
+        !ring_grow(&c->rows, &c->room, c->first, c->room, sizeof *c->rows))
+        return false;
     c->rows[c->next++ & (c->room - 1)] = *row;
     return true;
 }

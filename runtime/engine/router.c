@@ -217,64 +217,17 @@ struct way *router_way(struct kb_sim *s, uint32_t slot, bool answers)
 
 bool vc_room(struct vc *vc)
 {
-    enum { FIRST = 4 };
-    uint32_t room = vc->room ? 2 * vc->room : FIRST;
-    struct segment *more = malloc(room * sizeof *more);
-
-    if (!more)
-        return false;
-    for (uint32_t i = 0; i < vc->n; i++)
-        more[i] = vc->rows[(vc->first + i) & (vc->room - 1)];
-    free(vc->rows);
-    vc->rows = more;
-    vc->first = 0;
-    vc->room = room;
-    return true;
+    return ring_grow(&vc->rows, &vc->room, vc->first, vc->n, sizeof *vc->rows);
 }
 
 bool vc_due_room(struct vc *vc)
 {
-    enum { FIRST = 4 };
-    uint32_t room = vc->due_room ? 2 * vc->due_room : FIRST;
-    struct credit *more = malloc(room * sizeof *more);
-
-    if (!more)
-        return false;
-    for (uint32_t i = 0; i < vc->n_due; i++)
-        more[i] = vc->due[(vc->due_first + i) & (vc->due_room - 1)];
-    free(vc->due);
-    vc->due = more;
-    vc->due_first = 0;
-    vc->due_room = room;
-    return true;
+    return ring_grow(&vc->due, &vc->due_room, vc->due_first, vc->n_due, sizeof *vc->due);
 }
 
 bool parcel_room(struct parcel *p)
 {
-    enum { FIRST = 16 };
-    uint32_t room = p->room ? 2 * p->room : FIRST;
-    uint64_t *more = realloc(p->rows, room * sizeof *more);
-
-    if (!more)
-        return false;
-    p->rows = more;
-    p->room = room;
-    return true;
-}
-
-/* `*n` rows become about twice as many. False: no memory. */
-static bool grow(void **rows, uint32_t *n, size_t row_bytes)
-{
-    enum { FIRST = 64 };
-    uint32_t more = *n ? 2 * *n : FIRST;
-    char *moved = realloc(*rows, more * row_bytes);
-
-    if (!moved)
-        return false;
-    memset(moved + *n * row_bytes, 0, (more - *n) * row_bytes);
-    *rows = moved;
-    *n = more;
-    return true;
+    return rows_grow(&p->rows, &p->room, p->room + 1, sizeof *p->rows);
 }
 
 /* Each pool has a list of free rows, by `next`. */
@@ -286,7 +239,7 @@ static bool grow(void **rows, uint32_t *n, size_t row_bytes)
         if (row == UINT32_MAX) {                                                                   \
             uint32_t n = r->count;                                                                 \
                                                                                                    \
-            if (!grow((void **)&r->field, &r->count, sizeof *r->field))                            \
+            if (!rows_grow(&r->field, &r->count, n + 1, sizeof *r->field))                         \
                 return UINT32_MAX;                                                                 \
             for (uint32_t i = r->count; i-- > n;) {                                                \
                 r->field[i].next = r->free_row;                                                    \
@@ -461,15 +414,11 @@ bool router_new(struct kb_sim *s)
 bool router_room(struct kb_sim *s, uint32_t n)
 {
     struct router *r = s->router;
-    struct flight *more;
 
     if (r->n_flights >= n)
         return true;
-    more = realloc(r->flights, n * sizeof *more);
-    if (!more)
+    if (!rows_widen(&r->flights, r->n_flights, n, sizeof *r->flights))
         return false;
-    memset(more + r->n_flights, 0, (n - r->n_flights) * sizeof *more);
-    r->flights = more;
     r->n_flights = n;
     return true;
 }

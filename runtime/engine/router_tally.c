@@ -10,25 +10,11 @@ static struct tally_part *part_at(const struct tally_parts *parts, uint32_t i)
     return &parts->rows[(parts->first + i) & (parts->room - 1)];
 }
 
-static bool grow(struct tally_parts *parts)
-{
-    enum { FIRST = 8 };
-    uint32_t room = parts->room ? 2 * parts->room : FIRST;
-    struct tally_part *more = malloc(room * sizeof *more);
-
-    if (!more)
-        return false;
-    for (uint32_t i = 0; i < parts->n; i++)
-        more[i] = *part_at(parts, i);
-    free(parts->rows);
-    *parts = (struct tally_parts){more, 0, parts->n, room};
-    return true;
-}
-
 /* Behind all that is there. */
 static bool append(struct tally_parts *parts, uint64_t at_fs, uint64_t nbytes)
 {
-    if (parts->n == parts->room && !grow(parts))
+    if (parts->n == parts->room &&
+        !ring_grow(&parts->rows, &parts->room, parts->first, parts->n, sizeof *parts->rows))
         return false;
     *part_at(parts, parts->n++) = (struct tally_part){at_fs, nbytes};
     return true;

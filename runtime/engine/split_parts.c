@@ -1,6 +1,7 @@
 /* split_parts.c -- parts while they are cut: what they get piece by piece, and what their rows get
  * of that. */
 #include "engine/split.h"
+#include "base/rows.h"
 #include "machine/alone.h"
 #include "network/banks_state.h"
 #include "network/caches.h"
@@ -9,18 +10,11 @@
 struct split_part *split_new_part(struct kb_sim *s)
 {
     struct split_parts *parts = &s->parts;
-    struct split_part *moved = parts->rows;
-    uint32_t cap = parts->cap ? 2 * parts->cap : 8;
 
-    if (parts->n == parts->cap) {
-        moved = realloc(parts->rows, cap * sizeof *moved);
-        if (!moved)
-            return NULL;
-        parts->rows = moved;
-        parts->cap = cap;
-    }
-    moved[parts->n] = (struct split_part){0};
-    return &moved[parts->n++];
+    if (!rows_grow(&parts->rows, &parts->room, parts->n + 1, sizeof *parts->rows))
+        return NULL;
+    parts->rows[parts->n] = (struct split_part){0};
+    return &parts->rows[parts->n++];
 }
 
 struct split_part *split_part_in(struct kb_sim *s, uint32_t first, uint32_t dst)

@@ -111,30 +111,15 @@ void sim_clear(struct kb_sim *s)
 /* As many rows that say what is a part of what, and where transactions lie. */
 static bool room_for_splits(struct kb_sim *s, uint32_t n)
 {
-    struct split *moved;
-    uint32_t *slots = NULL;
-    struct bytes_at *places;
+    uint32_t had = s->txns_cap;
 
     if (!s->splits)
         return true;
-    if (!branches_room(s, n))
+    if (!branches_room(s, n) || !rows_widen(&s->splits, had, n, sizeof *s->splits) ||
+        (s->options.live && !rows_widen(&s->slots, had, n, sizeof *s->slots)) ||
+        (s->places && !rows_widen(&s->places, had, n, sizeof *s->places)))
         return false;
-    moved = realloc(s->splits, n * sizeof *moved);
-    if (moved)
-        s->splits = moved;
-    if (moved && s->options.live)
-        slots = realloc(s->slots, n * sizeof *slots);
-    if (slots)
-        s->slots = slots;
-    if (!moved || (s->options.live && !slots))
-        return false;
-    places = s->places ? realloc(s->places, n * sizeof *places) : NULL;
-    if (s->places && !places)
-        return false;
-    s->places = places;
-    if (places)
-        memset(places + s->txns_cap, 0, (n - s->txns_cap) * sizeof *places);
-    for (uint32_t slot = s->txns_cap; slot < n; slot++)
+    for (uint32_t slot = had; slot < n; slot++)
         split_none(s, slot);
     return true;
 }

@@ -48,7 +48,7 @@ struct kb_sim {
     struct tree tree;             /* of the multicast that was made last */
     struct split_parts {
         struct split_part *rows; /* owned */
-        uint32_t n, cap;
+        uint32_t n, room;
         bool branches;           /* of a multicast */
     } parts;                     /* of the transaction that was cut last */
     struct flow_sum *more_parts; /* owned; [channel]: parts that it let out, beside the first ones,
@@ -93,6 +93,9 @@ struct kb_sim {
     struct idle *idle;          /* owned; what is asked for times alone: machine/alone.h */
     /* Times alone where these run: engine/lone.h; else NULL. sim/ knows how, as it takes a run. */
     struct lone (*lone_of)(const struct kb_sim *s, uint32_t slot);
+    /* The terms of a row that is done, where tables do not say all; what it would take alone only
+     * where its parts wait for each other: sim/results.c. */
+    void (*terms_of)(const struct kb_sim *s, uint32_t slot, kb_result *r);
     struct lone_runs *lone; /* owned by sim/ */
     /* Room for rows, sim_room(); the end of a child of an L2, at `t`, is known: network/l2.c. */
     bool (*more_rows)(struct kb_sim *s, uint32_t n);
@@ -140,6 +143,12 @@ static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {
     return s->kernels != NULL;
+}
+
+/* Do tables say all of what has run, and has no row parts? */
+static inline bool sim_is_plain(const struct kb_sim *s)
+{
+    return !s->topo->impls && !s->chooses && !s->router && !s->splits;
 }
 
 /* Where the transaction `id` of those that were added lies. */

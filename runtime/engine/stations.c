@@ -70,18 +70,7 @@ void link_clear(struct link_station *l)
 
 bool link_room(struct link_station *l)
 {
-    enum { FIRST_ROOM = 8 };
-    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
-    uint64_t *more = calloc(room, sizeof *more);
-
-    if (!more)
-        return false;
-    for (uint32_t i = 1; i <= l->room; i++)
-        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
-    free(l->enter_fs);
-    l->enter_fs = more;
-    l->room = room;
-    return true;
+    return ring_grow(&l->enter_fs, &l->room, l->next - l->room, l->room, sizeof *l->enter_fs);
 }
 
 /* Each direction of a link of a cube has as many servers as it has lanes. */

@@ -18,7 +18,7 @@
  * last member's command up to the moment its word is with the lowest member.
  *
  * A stretch is made only when something on another PE follows from it, and once: `leaving` holds
- * the stage that ends right now, and all that begins before observe_left() is a consequence of it.
+ * the stage that ends right now, and all that begins before left() is a consequence of it.
  */
 #include "explain/spans.h"
 

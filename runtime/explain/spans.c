@@ -23,7 +23,7 @@
  * and closed when the station is taken. A piece of no length is not opened at all, except a wait.
  *
  * Invariants
- *   - At most one piece is open per slot; observe_issue() starts with none.
+ *   - At most one piece is open per slot; issue() starts with none.
  *   - The hop engine calls. Where only sums of transactions are wanted these are made of visits,
  *     without any pieces: explain/visits.c. Both end at the same femtosecond, which the tests
  *     compare.

@@ -450,7 +450,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     if (k->on)
         return endpoint_error(why, "a kernel cannot run the simulation that runs it");
     if (k->n_sent == 0)
-        observe_begin(s);
+        OBSERVE(s, begin);
     while (status == KB_OK && (k->busy || k->n_done < k->n_launches)) {
         launches_send(s);
         status = engine_kernels(s, budget);

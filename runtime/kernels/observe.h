@@ -62,7 +62,7 @@ static inline bool observe_release_word(struct kb_sim *s, int64_t there_fs, uint
     return s->observer->release_word(s, there_fs, slot, last, lowest);
 }
 
-/* A word has arrived: as observe_leave(), and observe_left() follows. */
+/* A word has arrived: as leave(), and left() follows. */
 static inline void observe_word(struct kb_sim *s, uint32_t slot)
 {
     s->observer->word(s, slot);

@@ -18,7 +18,7 @@ static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, ui
     }
     int how = s->kernels->how | (s->kernels->how & IN_COUNTED ? 0 : IN_CALLED);
 
-    if (how & IN_WATCHED && !observe_issue(s, t, slot))
+    if (how & IN_WATCHED && !s->observer->issue(s, t, slot))
         return;
     go_all(s, how, issue(s, how, t, slot));
 }
@@ -34,7 +34,7 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
 {
     s->txns[slot].stage = stage;
-    if (s->observer && !observe_issue(s, t, slot))
+    if (s->observer && !s->observer->issue(s, t, slot))
         return;
     post(s, t, EV_ARRIVE, slot);
 }

@@ -508,8 +508,8 @@ static inline int64_t cost_formula_fs(const struct kb_cost *c)
     return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs + c->return_fs;
 }
 
-/* All of a transaction's costs by the tables, as kernbench.h names them. */
-static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const struct cost_mask *m,
+/* cost_by_tables() without what a network of routers adds, cost_add_router(). */
+static inline struct kb_cost cost_beside_routers(const struct kb_topology *t, const struct cost_mask *m,
                                             kb_transaction_op op, const struct trip *trip,
                                             uint64_t nbytes)
 {
@@ -525,8 +525,18 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
     c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
     c.return_fs = 0;
+    return c;
+}
+
+/* All of a transaction's costs by the tables, as kernbench.h names them. */
+static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const struct cost_mask *m,
+                                            kb_transaction_op op, const struct trip *trip,
+                                            uint64_t nbytes)
+{
+    struct kb_cost c = cost_beside_routers(t, m, op, trip, nbytes);
+
     if (t->links == MODE_ROUTER)
-        cost_add_router(t, m, trip, writes, &c);
+        cost_add_router(t, m, trip, op == KB_WRITE || op == KB_H2D, &c);
     return c;
 }
 

@@ -5,23 +5,15 @@
  * child is known when its memory knows it, so there may be a list of those that wait.
  */
 #include "network/awaited.h"
+#include "base/rows.h"
 #include "engine/how.h"
 #include "engine/serving.h"
-#include <stdlib.h>
 
 static void add_wait(struct kb_sim *s, struct cache *c, const struct wait_for_child *w)
 {
-    uint32_t room = c->waits_room ? 2 * c->waits_room : 64;
-    struct wait_for_child *moved;
-
-    if (c->n_waits == c->waits_room) {
-        moved = realloc(c->waits, room * sizeof *moved);
-        if (!moved) {
-            fail(s, KB_NO_MEMORY);
-            return;
-        }
-        c->waits = moved;
-        c->waits_room = room;
+    if (!rows_grow(&c->waits, &c->waits_room, c->n_waits + 1, sizeof *c->waits)) {
+        fail(s, KB_NO_MEMORY);
+        return;
     }
     c->waits[c->n_waits++] = *w;
     s->caches->rows[w->slot].left++;

@@ -446,7 +446,7 @@ static int64_t decide(struct kb_sim *s, int how, struct bank_slice *slice, uint3
         seen(s, how, (uint64_t)t, EV_ARBITER, granted.id);
         if (is_told(s, how) && (s->router || !slice->rows) &&
             !memory_queues(s->topo, slice->memory)) /* a front tells of itself */
-            observe_bus(s, slice, channel, &granted);
+            OBSERVE(s, bus, slice, channel, &granted);
     }
     if (how & HOW_HOP)
         c->next_fs = next_of_hop(&slice->view, c, t);

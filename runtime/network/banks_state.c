@@ -1,5 +1,6 @@
 /* banks_state.c -- the slices with banks of one simulation, made as transactions come to them. */
 #include "network/banks_state.h"
+#include "base/rows.h"
 #include "engine/router_order.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,29 +65,18 @@ void banks_end(struct kb_sim *s)
     free(b);
 }
 
-static bool room_behind(struct banks_behind *behind, uint32_t n)
-{
-    uint64_t *moved = realloc(behind->offsets, n * sizeof *moved);
-
-    behind->offsets = moved ? moved : behind->offsets;
-    return moved;
-}
-
 bool banks_room(struct kb_sim *s, uint32_t n)
 {
     struct banks *b = s->banks;
-    struct bank_access *moved = b ? realloc(b->accesses, n * sizeof *moved) : NULL;
 
     if (!b)
         return true;
-    if (!moved)
+    if (!rows_widen(&b->accesses, s->txns_cap, n, sizeof *b->accesses))
         return false;
-    b->accesses = moved;
-    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
     if (b->behind)
-        return room_behind(b->behind, n);
+        return rows_widen(&b->behind->offsets, s->txns_cap, n, sizeof *b->behind->offsets);
     if (!b->pool.routed)
-        b->pool.accesses = moved;
+        b->pool.accesses = b->accesses;
     return true;
 }
 
@@ -135,21 +125,6 @@ static struct bank_slice *slice_new(const struct kb_sim *s, uint32_t memory)
     return slice;
 }
 
-static bool room_for_slice(struct banks *b)
-{
-    uint32_t cap = b->slices_cap ? 2 * b->slices_cap : 8;
-    struct bank_slice **moved;
-
-    if (b->n_slices < b->slices_cap)
-        return true;
-    moved = realloc(b->slices, cap * sizeof(struct bank_slice *));
-    if (!moved)
-        return false;
-    b->slices = moved;
-    b->slices_cap = cap;
-    return true;
-}
-
 struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
 {
     struct banks *b = s->banks;
@@ -157,7 +132,9 @@ struct bank_slice *banks_slice(struct kb_sim *s, uint32_t memory)
 
     if (slice)
         return slice;
-    slice = room_for_slice(b) ? slice_new(s, memory) : NULL;
+    slice = rows_grow(&b->slices, &b->slices_room, b->n_slices + 1, sizeof(struct bank_slice *))
+                ? slice_new(s, memory)
+                : NULL;
     if (!slice)
         return NULL;
     b->slices[b->n_slices++] = b->by_memory[memory] = slice;

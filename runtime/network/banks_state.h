@@ -29,7 +29,7 @@ struct bank_slice {
 struct banks {
     struct bank_slice **by_memory; /* owned; [dst_pack()]; NULL: nothing has come to it */
     struct bank_slice **slices;    /* owned, as what they point to, as they were made */
-    uint32_t n_slices, slices_cap;
+    uint32_t n_slices, slices_room;
     struct bank_pool pool;
     struct bank_access *accesses; /* owned; [slot] */
     struct banks_behind *behind;  /* owned; behind routers: NULL elsewhere */

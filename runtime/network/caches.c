@@ -26,6 +26,7 @@
  * The same read at 1 begins at 4, when the first has left the cache; it finds all lines, and their
  * child ends at 136: so does it.
  */
+#include "base/rows.h"
 #include "engine/child_rows.h"
 #include "network/awaited.h"
 #include "network/l2.h"
@@ -33,7 +34,6 @@
 #include "network/server.h"
 #include "network/turn.h"
 #include <stdlib.h>
-#include <string.h>
 
 #define LINES_MAX (UINT64_C(1) << 28)
 
@@ -83,15 +83,7 @@ static void caches_end(struct kb_sim *s)
 
 static bool caches_room(struct kb_sim *s, uint32_t n)
 {
-    struct cached *moved = s->caches ? realloc(s->caches->rows, n * sizeof *moved) : NULL;
-
-    if (!s->caches)
-        return true;
-    if (!moved)
-        return false;
-    memset(moved + s->txns_cap, 0, (n - s->txns_cap) * sizeof *moved);
-    s->caches->rows = moved;
-    return true;
+    return !s->caches || rows_widen(&s->caches->rows, s->txns_cap, n, sizeof *s->caches->rows);
 }
 
 static void caches_clear(struct kb_sim *s, uint32_t dst)

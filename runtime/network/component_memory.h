@@ -128,7 +128,7 @@ static ALWAYS_INLINE uint64_t serve_by_component(struct kb_sim *s, int how, uint
         fail(s, KB_NO_MEMORY);
     served->done_fs = answer.done_fs;
     if (is_told(s, how))
-        observe_take(s, start, slot, STATION_MEMORY);
+        OBSERVE(s, take, start, slot, STATION_MEMORY);
     txn->service_fs = (int64_t)start;
     if (__builtin_expect(is_end(start, answer), true))
         return (uint64_t)answer.done_fs;

@@ -1,7 +1,7 @@
 /* fills.c -- a ring of the ends of read children. */
 #include "network/fills.h"
+#include "base/rows.h"
 #include "engine/how.h"
-#include <stdlib.h>
 
 enum { FILLS_MAX = 1 << 16 };
 
@@ -10,21 +10,6 @@ int64_t fill_end(const struct fills *f, uint32_t number)
     bool known = number - f->first < f->next - f->first;
 
     return known ? f->ends[number & (f->room - 1)] : 0;
-}
-
-static bool more_room(struct fills *f)
-{
-    uint32_t room = f->room ? 2 * f->room : 64;
-    int64_t *ends = malloc(room * sizeof *ends);
-
-    for (uint32_t i = f->first; ends && i != f->next; i++)
-        ends[i & (room - 1)] = f->ends[i & (f->room - 1)];
-    if (!ends)
-        return false;
-    free(f->ends);
-    f->ends = ends;
-    f->room = room;
-    return true;
 }
 
 void fills_set(struct fills *f, uint32_t number, int64_t end)
@@ -43,7 +28,8 @@ void fills_add(struct kb_sim *s, struct fills *f, int64_t end)
 {
     if (f->next - f->first == FILLS_MAX)
         f->first++;
-    if (f->next - f->first == f->room && !more_room(f)) {
+    if (f->next - f->first == f->room &&
+        !ring_grow(&f->ends, &f->room, f->first, f->room, sizeof *f->ends)) {
         fail(s, KB_NO_MEMORY);
         return;
     }

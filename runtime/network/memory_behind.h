@@ -102,7 +102,7 @@ static inline void part_arrives(struct kb_sim *s, int how, uint64_t t, uint32_t 
     if (part->from == 0)
         txn->service_fs = (int64_t)turn.start_fs;
     if (is_told(s, how))
-        observe_serve(s, t, turn.start_fs, slot, part->number);
+        OBSERVE(s, serve, t, turn.start_fs, slot, part->number);
     end_part_behind(s, how, slot, part, &turn);
 }
 

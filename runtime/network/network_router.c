@@ -371,7 +371,7 @@ static __attribute__((noinline)) void tell_grant(struct kb_sim *s, uint32_t inde
 
     seen(s, how, t, EV_ARBITER, record_id(s, slot));
     if (is_told(s, how))
-        observe_grant(s, t, &told);
+        OBSERVE(s, grant, t, &told);
     if (s->router->tally && !router_tally_grant(s, t, &told))
         fail(s, KB_NO_MEMORY);
 }
@@ -439,7 +439,7 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
             least = is_wanted(port) ? port->free_fs : ROUTER_NEVER;
     }
     if (is_told(s, how))
-        observe_decide(s, t, index);
+        OBSERVE(s, decide, t, index);
     if (least != ROUTER_NEVER && !router_is_hop(how))
         ask(s, index, latest(least, port->free_fs));
 }

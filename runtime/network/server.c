@@ -73,7 +73,7 @@ void server_arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
                    const struct delivery *part)
 {
     if (is_told(s, how) && s->router)
-        observe_serve(s, t, t, slot, part->number);
+        OBSERVE(s, serve, t, t, slot, part->number);
     server_of(s, slot)->arrive(s, how, t, slot, part);
 }
 

@@ -592,6 +592,5 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         command_end(s, t, work.command);
     }
-    if (s->observer)
-        observe_left(s);
+    OBSERVE(s, left);
 }

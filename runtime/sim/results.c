@@ -39,12 +39,6 @@ _Static_assert(sizeof(kb_result_columns) - offsetof(kb_result_columns, issue_fs)
                    N_FIELDS * sizeof(int64_t *),
                "a pointer for each field");
 
-/* Tables say all, and no row has parts. */
-static bool is_plain(const struct kb_sim *s)
-{
-    return !s->topo->impls && !s->chooses && !s->router && !s->splits;
-}
-
 /* The row of a transaction, or of its part that ended last. */
 INLINE const struct txn *served(const struct kb_sim *s, bool plain, uint32_t slot)
 {
@@ -184,38 +178,46 @@ INLINE void divide_waits(kb_result *r)
     r->service_fs = r->arrive_fs + waits.memory_fs;
 }
 
+/* All of a row that is done but what it would take alone: of its part `x`, which costs `c`. */
+INLINE void set_terms(const struct kb_sim *s, bool plain, const struct txn *whole,
+                      const struct txn *x, const struct kb_cost *c, kb_result *r)
+{
+    bool host = txn_of_host(x);
+
+    r->issue_fs = whole->issue_fs;
+    r->start_fs = whole->issue_fs + (host ? 0 : x->wait_fs);
+    r->arrive_fs = x->arrive_fs;
+    r->service_fs = service_fs(s, plain, x, c);
+    r->done_fs = done_fs(s, plain, x, c);
+    r->wire_fs = c->wire_fs;
+    r->overhead_fs = c->overhead_fs;
+    r->drain_fs = c->drain_fs;
+    r->response_fs = c->response_fs;
+    r->return_fs = c->return_fs;
+    r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : x->wait_fs;
+    r->wait_fs[KB_WAIT_ENGINE] = host ? x->wait_fs : 0;
+    r->bottleneck_gbs = c->bottleneck_gbs;
+    r->wait_fs[KB_WAIT_MEMORY] = r->service_fs - r->arrive_fs;
+    r->end_fs = r->done_fs + c->response_fs;
+    r->actual_fs = r->end_fs - r->issue_fs;
+    r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, c);
+    if (!plain && s->router && txn_queues(s, x))
+        divide_waits(r);
+    if (!plain && caches_have(s, x))
+        r->service_fs = s->caches->rows[x - s->txns].start_fs;
+}
+
 INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb_result *r)
 {
     const struct txn *whole = &s->txns[slot], *x = served(s, plain, slot);
-    bool host = txn_of_host(x);
     struct kb_cost c;
 
     if (__builtin_expect(whole->stage != TXN_DONE, false))
         return KB_PENDING;
     c = cost(s, plain, x);
-    r->issue_fs = whole->issue_fs;
-    r->start_fs = whole->issue_fs + (host ? 0 : x->wait_fs);
-    r->arrive_fs = x->arrive_fs;
-    r->service_fs = service_fs(s, plain, x, &c);
-    r->done_fs = done_fs(s, plain, x, &c);
-    r->wire_fs = c.wire_fs;
-    r->overhead_fs = c.overhead_fs;
-    r->drain_fs = c.drain_fs;
-    r->response_fs = c.response_fs;
-    r->return_fs = c.return_fs;
-    r->wait_fs[KB_WAIT_CHANNEL] = host ? 0 : x->wait_fs;
-    r->wait_fs[KB_WAIT_ENGINE] = host ? x->wait_fs : 0;
     r->formula_fs = !plain && is_branch(s, (uint32_t)(x - s->txns)) ? branches_alone_fs(s, slot)
                                                                     : formula_fs(s, plain, x, &c);
-    r->bottleneck_gbs = c.bottleneck_gbs;
-    r->wait_fs[KB_WAIT_MEMORY] = r->service_fs - r->arrive_fs;
-    r->end_fs = r->done_fs + c.response_fs;
-    r->actual_fs = r->end_fs - r->issue_fs;
-    r->wait_fs[KB_WAIT_LINK] = link_wait_fs(s, plain, r, &c);
-    if (!plain && s->router && txn_queues(s, x))
-        divide_waits(r);
-    if (!plain && caches_have(s, x))
-        r->service_fs = s->caches->rows[x - s->txns].start_fs;
+    set_terms(s, plain, whole, x, &c, r);
     if (!plain && __builtin_expect(idle_has_lost(s->idle), false)) {
         *r = (kb_result){0};
         return KB_NO_MEMORY;
@@ -223,6 +225,21 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
     if (__builtin_expect((uint64_t)r->end_fs > sim_last_fs(s), false))
         return KB_PENDING; /* its completion has been seen, but its response is not back */
     return consistent(s, plain, r) ? KB_OK : KB_INTERNAL;
+}
+
+void result_terms(const struct kb_sim *s, uint32_t slot, kb_result *r)
+{
+    const struct txn *x = served(s, false, slot);
+    struct kb_cost c = cost(s, false, x);
+
+    set_terms(s, false, &s->txns[slot], x, &c, r);
+    r->formula_fs = r->actual_fs;
+    if (split_by_packets(s, (uint32_t)(x - s->txns))) {
+        r->formula_fs = formula_fs(s, false, x, &c);
+        return;
+    }
+    for (int i = 0; i < KB_N_WAITS; i++)
+        r->formula_fs -= r->wait_fs[i];
 }
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
@@ -233,8 +250,8 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    status = is_plain(s) ? result_of(s, true, (uint32_t)id, &row)
-                         : result_of(s, false, sim_slot(s, id), &row);
+    status = sim_is_plain(s) ? result_of(s, true, (uint32_t)id, &row)
+                             : result_of(s, false, sim_slot(s, id), &row);
     if (status != KB_PENDING)
         *r = row;
     return status;
@@ -315,7 +332,7 @@ kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_res
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
     kb_status status = KB_OK;
-    bool plain = is_plain(s);
+    bool plain = sim_is_plain(s);
     struct block block;
 
     if (first > s->n_txns || n > s->n_txns - first)

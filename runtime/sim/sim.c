@@ -50,6 +50,7 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     s = calloc(1, sizeof *s);
     if (!s)
         return KB_NO_MEMORY;
+    s->terms_of = result_terms;
     if (!sim_init(s, topo, options) || !lone_begin(s)) {
         kb_sim_free(s);
         return KB_NO_MEMORY;
@@ -118,7 +119,7 @@ static kb_status start(struct kb_sim *s, kb_error *why)
         stations_make_for_rows(s);
     s->started = status == KB_OK;
     if (s->started)
-        observe_begin(s);
+        OBSERVE(s, begin);
     return s->status = status;
 }
 

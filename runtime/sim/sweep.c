@@ -359,7 +359,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, const struct a
     bool adds_up;
 
     stations_make_all(s);
-    observe_begin(s);
+    OBSERVE(s, begin);
     if (status == KB_OK)
         status = run_until(s, asked);
     if (status != KB_OK)

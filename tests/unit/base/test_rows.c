@@ -64,10 +64,55 @@ static void rows_stay_if_there_is_no_room(void **state)
     }
 }
 
+/* Room is doubled; what is new is zero. */
+static void lists_grow(void **state)
+{
+    uint32_t *list = NULL, room = 0;
+
+    (void)state;
+    for (uint32_t n = 1; n <= 1000; n++) {
+        assert_true(rows_grow(&list, &room, n, sizeof *list));
+        assert_in_range(room, n, 2 * n + 8);
+        assert_int_equal(list[n - 1], 0);
+        list[n - 1] = 7 * n;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(list[i], 7 * (i + 1));
+    assert_true(rows_widen(&list, 1000, 3000, sizeof *list));
+    assert_int_equal(list[999], 7000);
+    assert_int_equal(list[2999], 0);
+    assert_false(rows_grow(&list, &room, (size_t)1 << 33, sizeof *list));
+    assert_int_equal(list[999], 7000);
+    free(list);
+}
+
+/* What a ring had is at its number modulo the room, wherever it began; numbers may pass 2^32. */
+static void rings_grow(void **state)
+{
+    static const uint32_t firsts[] = {0, 5, 8, 1000, UINT32_MAX - 3};
+
+    (void)state;
+    for (size_t k = 0; k < LENGTH(firsts); k++) {
+        uint32_t *ring = NULL, room = 0, first = firsts[k], n = 0;
+
+        for (; n < 100; n++) {
+            if (n == room)
+                assert_true(ring_grow(&ring, &room, first, n, sizeof *ring));
+            ring[(first + n) & (room - 1)] = 3 * n;
+        }
+        assert_int_equal(room, 128);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(ring[(first + i) & (room - 1)], 3 * i);
+        free(ring);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_keep_what_they_had),
+        cmocka_unit_test(lists_grow),
+        cmocka_unit_test(rings_grow),
         cmocka_unit_test(many_rows_begin_where_a_large_page_does),
         cmocka_unit_test(rows_stay_if_there_is_no_room),
     };

@@ -220,11 +220,9 @@ static void stopped_anywhere(void **state)
     }
 }
 
-/*
- * runtime/engine/ends.h: of several channels the ends are known ahead, where links are ideal. More
- * rows than channels, in no order of time, of sizes that differ: as hop has them.
- */
-static void several_channels_without_events_for_ends(void **state)
+/* Several channels where links are ideal. More rows than channels, in no order of time, of sizes
+ * that differ: as hop has them. */
+static void several_channels_of_a_pe(void **state)
 {
     const kb_topology *topo = any_topology("kernbench: 2\nname: several\n"
                                            "sip: {cube_mesh: {w: 2, h: 1}}\n"
@@ -247,7 +245,7 @@ int main(void)
         cmocka_unit_test(an_engine_needs_no_events),
         cmocka_unit_test(issued_as_the_channel_becomes_free),
         cmocka_unit_test(stopped_anywhere),
-        cmocka_unit_test(several_channels_without_events_for_ends),
+        cmocka_unit_test(several_channels_of_a_pe),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,8 @@ break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->
 break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
 break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
 break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
+break_it 'notes: a wait is told of without a gain' runtime/cli/rows/binding.c 's/share >= GAIN_LEAST/share >= 0/'
+break_it 'notes: the key that is tried stays as it was' runtime/cli/rows/binding.c 's/fs = time_on\(t, topo\);/fs = time_on(t, t->cli->topo);/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
@@ -1259,6 +1261,7 @@ choose_tests() {
     'value: '*) tests=(update) scripts=() && return ;;
     'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
+    'notes: '*) tests=() scripts=(waits) && return ;;
     'product: '*' it is read') tests=() scripts=(race) && return ;;
     'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;

@@ -44,6 +44,10 @@ def tensors(r):
                 "b": (p["src_b_addr"], p["src_b_space"], p["shape_b"], p["dtype_in"], None),
                 "out": (p["dst_addr"], p["dst_space"], p["shape_out"], p["dtype_out"], None)}
     out = {"out": (p["dst_addr"], p["dst_space"], p["shape_out"], p["dtype"], None)}
+    if "acc" in p:
+        last = log[r["dependency_ids"][0]]
+        out["in0"] = (p["acc"], "acc", p["shape_out"], last["params"]["dtype_out"], last["op_id"])
+        return out
     for i, a in enumerate(p["input_addrs"]):
         if a is not None:
             out[f"in{i}"] = (a, p["input_spaces"][i], p["input_shapes"][i], p["input_dtypes"][i],

@@ -126,10 +126,10 @@ ok "JSON lines: arguments in the first"
 run softmax --verify=ops --format md
 [ $code -eq 0 ] && sed -n 3p out | grep -q '| softmax | softmax |.*| pass |'
 ok "md; --verify=ops"
-run qkv_gemm --set sip.d2d.bw_gbs=8 --format csv
+run gather --set sip.d2d.bw_gbs=8 --format csv
 [ $code -eq 0 ] && says "warning: links are ideal" && [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
 ok "links that are too few are warned of, once"
-run qkv_gemm --set sip.d2d.bw_gbs=8 --quiet
+run gather --set sip.d2d.bw_gbs=8 --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "--quiet: no warning"
 run softmax

@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { KEYS_MOST = 2, NOTE_BYTES = 512 };
-#define COMMANDS_MOST 1000000u
+#define COMMANDS_MOST 200000u
 #define BETTER        2.0
 #define GAIN_LEAST    0.02
 

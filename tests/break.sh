@@ -961,6 +961,8 @@ break_it 'coll: queues that do not fit' ${coll}_plan.c 's/c->writes = c->deal ==
 break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: a rank with two below it takes from one' ${coll}_root.c 's/if \(v > 0 \&\& bit > 0\)/if (v < 0 \&\& bit > 0)/'
+break_it 'coll: both halves go by one tree' ${coll}.c 's/c->second = half > 0;/c->second = false;/'
+break_it 'coll: odd ranks stand as even ones' ${coll}_root.c 's/return c->second \&\& c->group\.n % 2 != 0;/return false;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'

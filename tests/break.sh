@@ -987,7 +987,7 @@ break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= start_fs - from;/channel_wait_fs += 0;/'
 break_it 'coll: messages that wait at once for a channel count twice' runtime/pe/pe_ipcq.c 's/pe->waited_fs = start_fs;//'
-break_it 'waits: slots are told as channels' runtime/cli/rows/warn.c 's/"cube\.pe\.pe_ipcq\.slots, cube\.pe\.pe_ipcq\.slot_bytes"/"cube.pe.pe_dma.write_channels"/'
+break_it 'waits: slots are told as channels' runtime/cli/rows/binding.c 's/\{"cube\.pe\.pe_ipcq\.slots", "cube\.pe\.pe_ipcq\.slot_bytes"\}/{"cube.pe.pe_dma.write_channels"}/'
 break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
 break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
@@ -1085,7 +1085,7 @@ break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/i
 break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
 break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/\.op = TL_ADD/.op = TL_MAXIMUM/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
-    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
+    's/if \(rounds\)/if (rounds \&\& tl_pe(tl) == 0)/'
 
 # -- how it is done --------------------------------------------------------------------------
 
@@ -1291,7 +1291,7 @@ choose_tests() {
     'triton: '*) tests=() scripts=(triton) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
-    'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives) scripts=() && return ;;
+    'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives coll) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'llm: energy: '*) tests=() scripts=(energy) && return ;;
@@ -1357,8 +1357,8 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
-    *' runtime/kernels/coll'*) tests=(coll coll_parts) scripts=() ;;
-    *' runtime/machine/lap.h'*) tests=(lap coll collectives) scripts=() ;;
+    *' runtime/kernels/coll'*) tests=(coll coll_groups coll_parts) scripts=() ;;
+    *' runtime/machine/lap.h'*) tests=(lap coll coll_groups collectives) scripts=() ;;
     *' benches/'*) tests=(reference collectives) scripts=(run numpy) ;;
     *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;
     *' runtime/record/race.c'* | *' runtime/record/race_access.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)

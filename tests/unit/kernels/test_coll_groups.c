@@ -248,7 +248,7 @@ static void a_barrier_waits_for_the_last(void **state)
 
 enum { ODD = 101, MEMBERS_MOST = 17 };
 
-/* Who gives to whom, of a half: that of 50 elements or that of 51. */
+/* When each PE gives to each, of a half: that of 50 elements or that of 51. */
 struct halves {
     int64_t first_fs[2][MEMBERS_MOST][MEMBERS_MOST]; /* < 0: nothing */
 };
@@ -315,7 +315,8 @@ static int below(const struct halves *h, int half, int64_t pe)
     return n;
 }
 
-/* The header: a rank has two below it at most, and who has some in a tree has none in the other. */
+/* The header: a rank has two below it at most, and one that has some in a tree has none in the
+ * other. */
 static void check_trees(const struct halves *h)
 {
     int edges[2] = {0, 0};

@@ -119,6 +119,7 @@ static inline size_t put_candidate(char *text, size_t room, kb_coll_algorithm a,
 static inline void note_choice(kb_bench_run *run, const char *bench, const struct candidate *c,
                                kb_coll_algorithm chosen)
 {
+    uint32_t pes = kb_pe_count(kb_bench_topology(run));
     char text[1024];
     size_t len = (size_t)snprintf(text, sizeof text, "%s: ", bench);
     const char *comma = "";
@@ -130,7 +131,8 @@ static inline void note_choice(kb_bench_run *run, const char *bench, const struc
         len += put_candidate(text + len, sizeof text - len, a, &c[a]);
         comma = ", ";
     }
-    snprintf(text + len, sizeof text - len, " (about: an estimate): %s", kb_coll_name(chosen));
+    snprintf(text + len, sizeof text - len, " (about: an estimate%s): %s",
+             pes > TRIED_PES_MOST ? "; none is tried on so many PEs" : "", kb_coll_name(chosen));
     kb_bench_note(run, text);
 }
 

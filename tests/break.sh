@@ -55,6 +55,8 @@ break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->
 break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
 break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
 break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
+break_it 'notes: a wait is told of without a gain' runtime/cli/rows/binding.c 's/share >= GAIN_LEAST/share >= 0/'
+break_it 'notes: the key that is tried stays as it was' runtime/cli/rows/binding.c 's/fs = time_on\(t, topo\);/fs = time_on(t, t->cli->topo);/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
@@ -957,6 +959,8 @@ break_it 'coll: queues that do not fit' ${coll}_plan.c 's/c->writes = c->deal ==
 break_it 'coll: a reduction to a root without its upper side' ${coll}_root.c 's/for \(int child = k->n; child-- > 0;\) \{/for (int child = k->n; child-- > 1;) {/'
 break_it 'coll: a tree whose members all give to the next' ${coll}_root.c 's/reach = v \? v & -v : 1;/reach = v ? 1 : 1;/'
 break_it 'coll: a rank with two below it takes from one' ${coll}_root.c 's/if \(v > 0 \&\& bit > 0\)/if (v < 0 \&\& bit > 0)/'
+break_it 'coll: both halves go by one tree' ${coll}.c 's/c->second = half > 0;/c->second = false;/'
+break_it 'coll: odd ranks stand as even ones' ${coll}_root.c 's/return c->second \&\& c->group\.n % 2 != 0;/return false;/'
 break_it 'coll: those that are folded do not get the result' ${coll}_rows.c 's/if \(coll_begin\(&pair, &whole, DEAL_ROOT\)\)/if (c->rank < c->core \&\& coll_begin(\&pair, \&whole, DEAL_ROOT))/'
 break_it 'coll: sums of the step before are loaded again' ${coll}_ring.c 's/load_own\(c, c->next, all, step \+ 1, first, i\)/load_own(c, c->next, all, step, first, i)/'
 break_it 'coll: parts of far memories one by one' ${coll}_far.c 's/part \* c->order->memory_fs < c->order->piece_fs/part * c->order->memory_fs < 0/'
@@ -981,7 +985,7 @@ break_it 'coll: an estimate of what has no room' ${coll}_choose.c 's/if \(!coll_
 break_it 'coll: waits for slots are not counted' runtime/pe/pe_ipcq.c 's/c->queue->lacks_fs = t;/(void)t;/'
 break_it 'coll: waits for channels are not counted' runtime/pe/pe_ipcq.c 's/channel_wait_fs \+= start_fs - from;/channel_wait_fs += 0;/'
 break_it 'coll: messages that wait at once for a channel count twice' runtime/pe/pe_ipcq.c 's/pe->waited_fs = start_fs;//'
-break_it 'waits: slots are told as channels' runtime/cli/rows/warn.c 's/"cube\.pe\.pe_ipcq\.slots, cube\.pe\.pe_ipcq\.slot_bytes"/"cube.pe.pe_dma.write_channels"/'
+break_it 'waits: slots are told as channels' runtime/cli/rows/binding.c 's/\{"cube\.pe\.pe_ipcq\.slots", "cube\.pe\.pe_ipcq\.slot_bytes"\}/{"cube.pe.pe_dma.write_channels"}/'
 break_it 'coll: what is paid is not counted' runtime/kernels/tl_program.c 's/->software_fs \+= fs;/->software_fs += 0;/'
 break_it 'tl_idle() is a cost of software' runtime/kernels/tl_program.c '/^void tl_idle_at/,/^}/s/kernel_pay\(tl, 0, fs\)/pay_collective(tl, fs)/'
 break_it 'coll: a barrier of neighbours' ${coll}_root.c 's/by < c->group\.n; by \*= 2/by < 2; by *= 2/'
@@ -1079,7 +1083,7 @@ break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/i
 break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
 break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/\.op = TL_ADD/.op = TL_MAXIMUM/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
-    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
+    's/if \(rounds\)/if (rounds \&\& tl_pe(tl) == 0)/'
 
 # -- how it is done --------------------------------------------------------------------------
 
@@ -1269,6 +1273,7 @@ choose_tests() {
     'value: '*) tests=(update) scripts=() && return ;;
     'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
+    'notes: '*) tests=() scripts=(waits) && return ;;
     'product: '*' it is read') tests=() scripts=(race) && return ;;
     'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
@@ -1284,7 +1289,7 @@ choose_tests() {
     'triton: '*) tests=() scripts=(triton) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
-    'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives) scripts=() && return ;;
+    'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives coll) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
     'llm: energy: '*) tests=() scripts=(energy) && return ;;
@@ -1350,8 +1355,8 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
-    *' runtime/kernels/coll'*) tests=(coll coll_parts) scripts=() ;;
-    *' runtime/machine/lap.h'*) tests=(lap coll collectives) scripts=() ;;
+    *' runtime/kernels/coll'*) tests=(coll coll_groups coll_parts) scripts=() ;;
+    *' runtime/machine/lap.h'*) tests=(lap coll coll_groups collectives) scripts=() ;;
     *' benches/'*) tests=(reference collectives) scripts=(run numpy) ;;
     *race_beyond* | *host_spans*) tests=(beyond) scripts=(race) ;;
     *' runtime/record/race.c'* | *' runtime/record/race_access.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)

@@ -28,6 +28,7 @@
 #include "cli/benches.h"
 #include "cli/gate.h"
 #include "cli/out/memory.h"
+#include "cli/rows/binding.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
 #include <unistd.h>
@@ -384,6 +385,8 @@ static bool say_end(const struct run *run, kb_status status)
         cmd_note(run->cli, "%s", run->warning);
     if (status == KB_OK && talk)
         warn_of_kernels(run->cli, run->sim, run->rows.bench->name);
+    if (status == KB_OK && talk)
+        binding_notes(run->cli, run->rows.bench, run->rows.run);
     if (status == KB_OK)
         speed_say(&run->speed, !talk, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || say_fingerprint(kb_sim_fingerprint(run->sim));

@@ -1544,7 +1544,7 @@ typedef struct kb_op_tensor {
     bool is_scalar;
     double scalar;
     uint64_t address;   /* global */
-    kb_endpoint memory; /* of the address */
+    kb_endpoint memory; /* of the address; KB_PE: an accumulator, whose number that is */
     uint64_t offset;    /* in that memory */
     kb_dtype dtype;
     kb_shape shape;

@@ -57,11 +57,11 @@ static struct kin kin_of_tree(const struct coll *c, int64_t root)
     return k;
 }
 
-/* The tree of one half: ranks 1 to n - 1 in order, each as high as its lowest bit, below rank 0.
- * Its leaves are the odd ranks. */
-static struct kin kin_in_order(const struct coll *c, int64_t v)
+/* A tree of places 1 to n - 1 in order, each as high as its lowest bit, below place 0. Its leaves
+ * are the odd places. */
+static struct kin kin_in_order(int64_t v, int64_t n)
 {
-    int64_t n = c->group.n, bit = v ? v & -v : 1, up = (v ^ bit) | bit << 1;
+    int64_t bit = v ? v & -v : 1, up = (v ^ bit) | bit << 1;
     struct kin k = {.parent = v == 0 ? -1 : up < n ? up : v ^ bit};
 
     while (v == 0 && bit < n)
@@ -76,25 +76,40 @@ static struct kin kin_in_order(const struct coll *c, int64_t v)
     return k;
 }
 
-/* The rank at a place of that tree, or the place of a rank. Of the other half ranks stand the other
- * way round; if they are odd in number, one further. */
-static int64_t in_half(const struct coll *c, int64_t at, bool to_place)
+/*
+ * The places of ranks in the tree of a half, so that those with some below them in one have none in
+ * the other. Of the first half a rank is its own place: even ones have some below them. Of the
+ * second ranks stand the other way round, if they are even in number. If they are odd, they stand
+ * one further, and place 0 is empty: the one below it is the root, and all even places have two.
+ *
+ * Example: of 5 ranks, by places 0 > 4 > 2 > 1, 3; and 4 > 2, 5 with 2 > 1, 3, which are ranks
+ * 3 > 1, 4 with 1 > 0, 2. So 0, 2 and 4 have some in the first, 1 and 3 in the second.
+ */
+static bool stand_one_further(const struct coll *c)
 {
-    int64_t n = c->group.n;
+    return c->second && c->group.n % 2 != 0;
+}
 
-    if (!c->second)
-        return at;
-    return n % 2 == 0 ? n - 1 - at : (at + (to_place ? n - 1 : 1)) % n;
+static int64_t place_in_half(const struct coll *c, int64_t rank)
+{
+    return stand_one_further(c) ? rank + 1 : c->second ? c->group.n - 1 - rank : rank;
+}
+
+static int64_t pe_in_half(const struct coll *c, int64_t place)
+{
+    return c->order->pes[stand_one_further(c) ? place - 1
+                         : c->second          ? c->group.n - 1 - place
+                                              : place];
 }
 
 static struct kin kin_of_half(const struct coll *c)
 {
-    struct kin k = kin_in_order(c, in_half(c, c->rank, true));
+    bool further = stand_one_further(c);
+    struct kin k = kin_in_order(place_in_half(c, c->rank), c->group.n + further);
 
-    if (k.parent >= 0)
-        k.parent = c->order->pes[in_half(c, k.parent, false)];
+    k.parent = k.parent < further ? -1 : pe_in_half(c, k.parent);
     for (int i = 0; i < k.n; i++)
-        k.child[i] = c->order->pes[in_half(c, k.child[i], false)];
+        k.child[i] = pe_in_half(c, k.child[i]);
     return k;
 }
 

@@ -37,7 +37,7 @@ awk -F, 'NR > 2 && $2 != "" && $1 ~ /_gbs/ { e = log($8) / log(2); if (e - $9 > 
 ok "elasticity: time ~ key^-e"
 run why $gemm --by key --quiet
 says_out() { grep -q -- "$1" out; }
-says_out "^sip.d2d.bw_gbs and cube.noc.bw_gbs together: .*; either alone at most 0.0 %: they are in series on c1 > c2$" &&
+says_out "^sip.d2d.bw_gbs and cube.noc.bw_gbs together: .*; either alone at most 0.0 %: they are in series on c1 > c0$" &&
     says_out "^alone .* gains most: " && says_out "^without effect alone: fabric.overhead_ns, "
 ok "the answer in words"
 [ "$(awk 'length > 120' out | wc -l)" -eq 0 ]

@@ -88,9 +88,9 @@ for kind in "" "--set cube.hbm.overhead_ns=2 --set cube.hbm.latency_ns=3" "--set
     done
 done
 for impl in server queued; do
-    call "$any" run gemm --machine "$work/cached.yaml" --quiet
+    call "$any" run gemm send=each --machine "$work/cached.yaml" --quiet
     cp "$work/out" "$work/built_in"
-    call "$any" run gemm --machine "$work/cached.yaml" --quiet --set cube.hbm.impl=$impl
+    call "$any" run gemm send=each --machine "$work/cached.yaml" --quiet --set cube.hbm.impl=$impl
     [ "$code" -eq 0 ] && cmp "$work/out" "$work/built_in"
     ok "a cache before $impl: kernels"
 done

@@ -44,6 +44,10 @@ def tensors(r):
                 "b": (p["src_b_addr"], p["src_b_space"], p["shape_b"], p["dtype_in"], None),
                 "out": (p["dst_addr"], p["dst_space"], p["shape_out"], p["dtype_out"], None)}
     out = {"out": (p["dst_addr"], p["dst_space"], p["shape_out"], p["dtype"], None)}
+    if "acc" in p:
+        last = log[r["dependency_ids"][0]]
+        out["in0"] = (p["acc"], "acc", p["shape_out"], last["params"]["dtype_out"], last["op_id"])
+        return out
     for i, a in enumerate(p["input_addrs"]):
         if a is not None:
             out[f"in{i}"] = (a, p["input_spaces"][i], p["input_shapes"][i], p["input_dtypes"][i],
@@ -51,7 +55,7 @@ def tensors(r):
     return out
 
 
-SPACES = {"slice": "hbm", "sram": "sram", "tcm": "tcm"}
+SPACES = {"slice": "hbm", "sram": "sram", "tcm": "tcm", "acc": "acc"}
 for op, t in told.items():
     r = log[op]
     check(op, "name", t["op"]["name"], r["op_name"])
@@ -116,7 +120,7 @@ equal "last is the last command" "$("$SIM" run softmax M=8 N=16 --quiet --oplog 
 # -- against numpy ------------------------------------------------------------------------------
 
 cat >values.py <<'END'
-"""values.py LOG REPORT FOLDER: values of loads, stores and products of gemm, by what was dumped."""
+"""values.py LOG REPORT FOLDER: values of loads, stores and products of overlap, by what was dumped."""
 import json
 import sys
 import numpy as np
@@ -167,9 +171,9 @@ for op, t in told.items():
 assert all(counts.values()), counts
 END
 
-bench='gemm M=64 N=32 K=96 dtype=f32'
+bench='overlap M=64 N=32 K=96'
 run run $bench --oplog log.jsonl --dump dumped --quiet
-ids=$(jq -rs '[.[] | select(.op_id != null)] as $all | ($all[] | select(.op_name == "gemm_f32") | [.op_id] + .dependency_ids)
+ids=$(jq -rs '[.[] | select(.op_id != null)] as $all | ($all[] | select(.op_name == "gemm_f16") | [.op_id] + .dependency_ids)
     | .[]' log.jsonl | head -45 | sort -nu | xargs)
 ids="$ids $(jq -r 'select(.op_name == "dma_write") | .op_id' log.jsonl | sort -n | tail -9 | xargs)"
 run run $bench --format json --quiet $(for id in $ids; do echo "--inspect $id"; done)

@@ -51,7 +51,7 @@ equal "a bench: none is what run says" "$(awk -F, 'NR > 1 { s += $5 } END { prin
 equal "a bench has no mean latency" removed,end_ns,kernel_ns,saved_ns,saved_pct,speedup "$(head -1 out)"
 awk -v a="$(of none kernel_ns)" -v b="$(of compute kernel_ns)" 'BEGIN { exit !(b > 0 && b < a) }'
 ok "a GEMM without cycles is faster"
-equal "GEMM of the TCM: its ports bind, not HBM" "tcm_gbs 0.000000" "$(run why gemm --quiet --format csv
+equal "GEMM on a grid: links bind, not HBM alone" "memory_gbs+link_gbs 0.000000" "$(run why gemm --quiet --format csv
     sed -n 3p out | cut -d, -f1) $(of memory_gbs saved_ns)"
 run why copy --format csv
 equal "a copy computes nothing" 0.000000 "$(of compute saved_ns)"

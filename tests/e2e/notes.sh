@@ -38,11 +38,11 @@ placed()
 
 placed "replay, version 1" "$SIM" replay two.csv
 placed "replay" "$IDEAL" replay two.csv
-placed "run" "$IDEAL" run qkv_gemm
+placed "run" "$IDEAL" run gather --set sip.d2d.bw_gbs=8
 placed "load" "$IDEAL" $load
 
 # A file of version 2 has asked for ideal links: CSV and databases have a column for it.
-for command in "replay two.csv" "run qkv_gemm" "$load"; do
+for command in "replay two.csv" "run gather --set sip.d2d.bw_gbs=8" "$load"; do
     rm -f all.db
     call "$IDEAL" $command --quiet --format csv --sqlite all.db
     python3 - <<'END_PY'

@@ -77,7 +77,7 @@ run report run gemm M=64 --verify --seed 7 -o page.html
 shows '<title>run gemm on cube8</title>' 'cube8 run gemm M=64 --verify --seed 7' '<dd>7</dd>' \
     "<dd>$("$SIM" info --format csv | sed -n 's/^hash,//p')</dd>" '\n  hbm:\n'
 ok "run: command, hash, seed, configuration"
-equal "run: all arguments" '{"M":64,"N":256,"K":256,"dtype":"f16"}' "$(data .rows.args)"
+equal "run: all arguments" '{"M":64,"N":256,"K":256,"dtype":"f16","GRID":4,"BM":16,"BN":16,"BK":256,"b_by":"columns","send":"multicast"}' "$(data .rows.args)"
 "$SIM" run gemm M=64 --seed 7 --quiet --stats use.json >out
 equal "and as much of each place as --stats has" "$(jq -c '.rows[] | select(.servers) | [.name, .util_pct, .count, .queue_max]' use.json | sort)" \
     "$(data '.use as $u | ["name", "util_pct", "count", "queue_max"] as $n | [$n[] | . as $c | $u.columns | index($c)] as $i |

@@ -59,7 +59,7 @@ equal "what binds is what --stats has as the busiest" \
 "$SIM" study s.yaml --format csv --stats all.use.csv >/dev/null 2>&1
 same use.csv <(sed -n '1s/^variant,command,//p;s/^base,run gemm M=256 N=256 K=256,//p' all.use.csv) && grep -q '^both,load' all.use.csv
 ok "--stats: of each run, behind variant and command"
-equal "a link between two cubes has their names" "c1 > c2" "$(awk -F, '$1 == "noc_x2" && /gemm/ { print $9 }' out)"
+equal "what binds has its name" c4.pe4.pe_dma.write "$(awk -F, '$1 == "noc_x2" && /gemm/ { print $9 }' out)"
 awk -F, 'NR > 1 && $1 == "base" { base[$2] = $7 } NR > 1 { time[$2, $1] = $7; gain[$2, $1] = $8; n[$2]++
         if (n[$2] > 1 && $7 + 0 < last) exit 1; last = $7 + 0; name[++rows] = $2 SUBSEP $1; c[$2, $1] = $2 }
     END { for (i = 1; i <= rows; i++) { b = base[c[name[i]]]; d = gain[name[i]] - 100 * (b - time[name[i]]) / b

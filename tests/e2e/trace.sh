@@ -86,7 +86,7 @@ equal "one of the 72 memories is busy" '[[2085,true],[50085,false]]' \
 
 # -- run and load --------------------------------------------------------------------------------
 
-for bench in "gemm M=24 N=16 K=40" "gemm_composite M=40 N=40 K=70" "softmax M=20 N=30" \
+for bench in "overlap M=24 N=16 K=40" "gemm_composite M=40 N=40 K=70" "softmax M=20 N=30" \
     "attention H=2 S=48 T=40 D=24" "list_walk L=9" "mlp M=20 N=30 K=10"; do
     set -- $bench
     "$SIM" run $bench --quiet >plain.txt

@@ -258,7 +258,7 @@ run run attention --breakdown --format csv --quiet --verify
 ok "run: the same with results computed"
 
 # All commands of a run, call to end: those of its op log, with 3 ns of dispatch each.
-run run gemm --breakdown --format csv --quiet --oplog log.csv
+run run overlap M=256 N=256 K=256 --breakdown --format csv --quiet --oplog log.csv
 count=$(row all '' dispatch | cut -d'|' -f3)
 equal "every command is dispatched for 3 ns" "$((count * 3000000))" \
     "$(row all '' dispatch | cut -d'|' -f4 | tr -d .)"

@@ -346,6 +346,12 @@ def is_near(a, b):
     return abs(a / b - 1) < 1e-9
 
 
+def lowest_roof(x, row, at, limits, links):
+    """Of a launch with so many operations a byte."""
+    engine = ("GEMM", limits["gemm_gops"]) if row[at["gemm_macs"]] else ("MATH", limits["math_gops"])
+    return min([engine, ("memories", x * limits["memory_gbs"])] + [("links", x * gbs) for gbs in links], key=lambda r: r[1])[0]
+
+
 def check_roofline(browser, name, data):
     """Roofs and points of the plot, by the rows and the limits of the data."""
     rows, limits = data["rows"], data["limits"]
@@ -359,6 +365,16 @@ def check_roofline(browser, name, data):
               if (operations := 2 * row[at["gemm_macs"]] + row[at["math_elements"]])]
     equal(found[:2], [[str(limits["gemm_gops"]), str(limits["math_gops"])], [str(limits["memory_gbs"])]],
           f"{name}: the roofline has the peaks of the machine")
+    use = {c: i for i, c in enumerate(data["use"]["columns"])}
+    busiest = max((row[use["bytes"]] / row[use["gbs"]] for row in data["use"]["rows"]
+                   if row[use["kind"]] == "edge" and row[use["gbs"]]), default=0)
+    moved = sum(row[at["dma_read_bytes"]] + row[at["dma_write_bytes"]] for row in rows["rows"])
+    links, lowest = browser.execute_script("""
+        return [[...document.querySelectorAll("[data-links]")].map((e) => +e.dataset.links),
+                [...document.querySelectorAll("[data-lowest]")].map((e) => e.dataset.lowest)]""")
+    ok(len(links) == (busiest > 0) and (not links or is_near(links[0], moved / busiest)), f"{name}: and that of its links", links)
+    ok(lowest == [lowest_roof(x, row, at, limits, links) for (_, x, _), row in zip(points, rows["rows"])],
+       f"{name}: and says which is the lowest above each", lowest)
     ok(len(found[2]) == len(points) and all(a[0] == b[0] and abs(a[1] / b[1] - 1) < 1e-9 and abs(a[2] / b[2] - 1) < 1e-9
                                             for a, b in zip(found[2], points)), f"{name}: and a point for each launch", (found[2], points))
 

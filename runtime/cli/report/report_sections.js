@@ -171,8 +171,8 @@ const sections = (() => {
             });
     }
 
-    // The roofs of engine, math and memories, and what leads up to them.
-    function roofs({ gemm, math, slope }) {
+    // The roofs of engine, math, memories and, of a run, links, and what leads up to them.
+    function roofs({ gemm, math, slope, links }) {
         return (x, y, box) => {
             const roof = (peak, name, i) =>
                 svg("g", { "data-roof": peak }, svg("path", {
@@ -180,14 +180,18 @@ const sections = (() => {
                         d: `M${x.at(Math.max(peak / slope, x.from))} ${y.at(peak)}H${box.right}`
                     }),
                     text(box.right - 4, y.at(peak) - 5, `${name}: ${short(peak)} GOP/s`, { "text-anchor": "end" }));
-            const left = Math.max(x.from, y.from / slope), top = Math.max(gemm, math);
-            return [
-                roof(gemm, "GEMM", 1), roof(math, "MATH", 3),
-                svg("g", { "data-slope": slope }, svg("path", {
-                        class: "line p0",
-                        d: `M${x.at(left)} ${y.at(left * slope)}L${x.at(top / slope)} ${y.at(top)}`
+            const top = Math.max(gemm, math);
+            const way = (gbs, name, i, below) => {
+                const left = Math.max(x.from, y.from / gbs);
+                return svg("g", { ["data-" + (below ? "links" : "slope")]: gbs }, svg("path", {
+                        class: "line p" + i,
+                        d: `M${x.at(left)} ${y.at(left * gbs)}L${x.at(top / gbs)} ${y.at(top)}`
                     }),
-                    text(x.at(left) + 8, y.at(left * slope) - 8, `memories: ${short(slope)} GB/s`))
+                    text(x.at(left) + 8, y.at(left * gbs) + (below ? 16 : -8), `${name}: ${short(gbs)} GB/s`));
+            };
+            return [
+                roof(gemm, "GEMM", 1), roof(math, "MATH", 3), way(slope, "memories", 0, false),
+                links ? way(links, "links", 2, true) : null
             ];
         };
     }
@@ -210,9 +214,35 @@ const sections = (() => {
         });
     }
 
+    // What DMA moves in a ns, as this run spreads it over links, if the busiest one never waits.
+    function linksGbs() {
+        const bytes = rows.rows.reduce(
+            (sum, row) => sum + rows.get(row, "dma_read_bytes") + rows.get(row, "dma_write_bytes"), 0);
+        const busiest = most([
+            0, ...use.where("kind", "edge").filter((row) => use.get(row, "gbs") > 0).map(
+                (row) => use.get(row, "bytes") / use.get(row, "gbs"))
+        ]);
+
+        return busiest > 0 ? bytes / busiest : 0;
+    }
+
+    // The lowest roof above a point, and how much of it that is.
+    function lowestRoof(p, { gemm, math, slope, links }) {
+        const all = [[p.products ? "GEMM" : "MATH", p.products ? gemm : math], ["memories", p.x * slope]];
+
+        if (links)
+            all.push(["links", p.x * links]);
+        return all.reduce((a, b) => b[1] < a[1] ? b : a);
+    }
+
     // Launches under the roofs of the machine: operations per byte of DMA and per ns.
     function roofline() {
-        const { gemm_gops: gemm, math_gops: math, memory_gbs: slope } = limits;
+        const high = {
+            gemm: limits.gemm_gops,
+            math: limits.math_gops,
+            slope: limits.memory_gbs,
+            links: linksGbs()
+        };
 
         return underRoofs("Roofline: a product and a sum are two operations", "DMA", rows.rows.map((row) => {
             const operations = 2 * rows.get(row, "gemm_macs") + rows.get(row, "math_elements");
@@ -221,9 +251,14 @@ const sections = (() => {
                 name: rows.get(row, "kernel"),
                 x: bytes ? operations / bytes : Infinity,
                 y: operations / rows.get(row, "kernel_ns"),
+                products: rows.get(row, "gemm_macs") > 0,
                 strong: true
             };
-        }), { gemm, math, slope });
+        }), high, (points, x, y) => points.map((p) => {
+            const [name, peak] = lowestRoof(p, high);
+            return text(x.at(p.x) + 8, y.at(p.y) + 14, `${fixed(100 * p.y / peak, 1)} % of the roof of ${name}`,
+                        { class: "dim", "data-lowest": name });
+        }));
     }
 
     // Operations of a model under the roofs of a rank, each with the time that none can be below as a mark.

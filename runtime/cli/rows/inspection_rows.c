@@ -252,9 +252,13 @@ static void add_tensor(struct facts *f, const kb_op_tensor *t)
     add_text(f, t->role, "dtype", kb_dtype_name(t->dtype));
     put_index("", t->shape.dim, t->shape.rank, text);
     add_text(f, t->role, "shape", text);
-    kb_endpoint_name(&t->memory, text);
-    add_text(f, t->role, "memory", text);
-    add(f, t->role, "offset", cell_count(t->offset));
+    if (t->memory.kind == KB_PE)
+        add_text(f, t->role, "memory", "acc"); /* its address is its number */
+    else {
+        kb_endpoint_name(&t->memory, text);
+        add_text(f, t->role, "memory", text);
+        add(f, t->role, "offset", cell_count(t->offset));
+    }
     add(f, t->role, "address", cell_count(t->address));
     add_maker(f, t);
     if (!t->bytes)

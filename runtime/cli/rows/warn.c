@@ -79,26 +79,6 @@ static void warn_of_unreceived(const struct cli *cli, const kb_launch_result *r)
              r->unreceived_tag, r->unreceived_file, r->unreceived_line);
 }
 
-/* What over a tenth of the time of a launch's PEs went to, with the key. */
-static void note_binding(const struct cli *cli, const kb_launch_result *r)
-{
-    const struct {
-        int64_t fs;
-        const char *what, *keys;
-    } waits[] = {
-        {r->slot_wait_fs, "sends wait for free slots",
-         "cube.pe.pe_ipcq.slots, cube.pe.pe_ipcq.slot_bytes"},
-        {r->channel_wait_fs, "messages wait for a channel", "cube.pe.pe_dma.write_channels"},
-        {r->software_fs, "kernels pay for collectives", "software.call_ns, software.step_ns"},
-    };
-    double all = (double)(r->last_end_fs - r->start_fs) * r->pes;
-
-    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
-        if ((double)waits[i].fs > all / 10)
-            cmd_note(cli, "%s: %s %.2f times as long as its kernels run: %s", r->kernel,
-                     waits[i].what, (double)waits[i].fs / all, waits[i].keys);
-}
-
 void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench)
 {
     uint64_t bytes = 0;
@@ -115,7 +95,6 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
             continue;
         if (r.unreceived)
             warn_of_unreceived(cli, &r);
-        note_binding(cli, &r);
         if (r.idle_pes == 0)
             continue;
         kb_pe_get(cli->topo, r.idle_pe, &idle);

@@ -1,4 +1,4 @@
-/* test_coll.c -- kb_coll.h: values by each algorithm, odd counts, lists of PEs, mistakes, times. */
+/* test_coll.c -- kb_coll.h: values by each algorithm, odd counts, mistakes, times, waits. */
 #include "kb_coll.h"
 #include "support/talks.h"
 
@@ -389,87 +389,6 @@ static void many_exchange_without_queues(void **state)
     any_topology_free(small);
 }
 
-static void names_one_twice(tl_ctx *tl, const kb_args *args)
-{
-    static const uint32_t twice[] = {0, 1, 0};
-
-    (void)args;
-    kb_all_gather(tl, kb_group_list(tl, twice, 3), .count = 3, .dtype = KB_F32);
-}
-
-static void names_none(tl_ctx *tl, const kb_args *args)
-{
-    static const uint32_t none[] = {0, 64};
-
-    (void)args;
-    kb_all_gather(tl, kb_group_list(tl, none, 2), .count = 2, .dtype = KB_F32);
-}
-
-static void is_not_in_it(tl_ctx *tl, const kb_args *args)
-{
-    static const uint32_t others[] = {1, 2};
-
-    (void)args;
-    kb_all_gather(tl, kb_group_list(tl, others, 2), .count = 3, .dtype = KB_F32);
-}
-
-static void groups_are_checked(void **state)
-{
-    static const uint32_t one[] = {0};
-
-    (void)state;
-    assert_non_null(
-        strstr(mistake_of(&cube8_topology, names_one_twice, NULL, one, 1, KB_KERNEL_ERROR).text,
-               "PE 0 of the group comes twice"));
-    assert_non_null(
-        strstr(mistake_of(&cube8_topology, names_none, NULL, one, 1, KB_KERNEL_ERROR).text,
-               "PE 64 of the group does not exist"));
-    assert_non_null(
-        strstr(mistake_of(&cube8_topology, is_not_in_it, NULL, one, 1, KB_KERNEL_ERROR).text,
-               "the PE itself is not in the group"));
-}
-
-/* A place there. */
-static uint64_t in_own_slice(tl_ctx *tl)
-{
-    kb_endpoint slice;
-
-    kb_pe_slice(tl_topology(tl), tl_pe(tl), &slice);
-    return kb_address(tl_topology(tl), &slice, 1 << 20);
-}
-
-/* 2 from each of three ranks, in every type that adds. */
-static void twos(tl_ctx *tl, const kb_args *args)
-{
-    kb_dtype dtype = *(const kb_dtype *)args->user;
-    static const uint32_t pes[] = {0, 1, 2};
-    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
-
-    tl_store(tl, at, tl_full(tl, dtype, KB_SHAPE(37), 2));
-    kb_all_reduce(tl, kb_group_list(tl, pes, 3), .in = at, .out = out, .count = 37, .dtype = dtype,
-                  .op = TL_ADD);
-    for (int64_t i = 0; i < 37; i += 12)
-        if (tl_value(tl, tl_load(tl, out, dtype, KB_SHAPE(37)), i) != 6)
-            tl_fail(tl, "the sum is not 6");
-}
-
-static void every_type_is_summed(void **state)
-{
-    static const kb_dtype types[] = {KB_F64, KB_F32, KB_F16, KB_BF16,
-                                     KB_I64, KB_I32, KB_I16, KB_I8};
-
-    (void)state;
-    for (size_t i = 0; i < LENGTH(types); i++) {
-        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.values = true});
-        kb_error why = {""};
-
-        assert_int_equal(launch(sim, twos, &types[i], 3, &why), KB_OK);
-        if (kb_sim_run(sim, 0, &why) != KB_OK)
-            fail_msg("type %d: %s", (int)types[i], why.text);
-        kb_sim_free(sim);
-    }
-}
-
 static const kb_topology *line_of_five(const char *software)
 {
     char yaml[256];
@@ -574,184 +493,19 @@ static void channels_are_waited_for(void **state)
     }
 }
 
-/* Names; an estimate of each algorithm that the call has; each PE once in the order of rings. */
-static void tells(tl_ctx *tl, const kb_args *args)
-{
-    int64_t fs[KB_COLL_ALGORITHMS];
-    const uint32_t *order = kb_coll_order(tl, kb_group_all(tl));
-    uint64_t seen = 0;
-
-    (void)args;
-    for (uint32_t i = 0; i < 64; i++)
-        seen |= UINT64_C(1) << order[i];
-    if (~seen)
-        tl_fail(tl, "a PE is missing");
-    for (kb_coll_algorithm a = KB_COLL_AUTO; a < KB_COLL_ALGORITHMS; a++)
-        if (kb_coll_parse(kb_coll_name(a)) != a)
-            tl_fail(tl, "a name of another");
-    if (kb_coll_parse("mesh") != KB_COLL_ALGORITHMS)
-        tl_fail(tl, "a name of none");
-    kb_coll_estimates(tl, kb_group_all(tl), KB_ALL_REDUCE, fs, .count = 64, .dtype = KB_F16);
-    if (fs[KB_COLL_AUTO] >= 0 || fs[KB_COLL_DIRECT] >= 0 || fs[KB_COLL_TREE] <= 0 ||
-        fs[KB_COLL_RING] < fs[KB_COLL_AXES])
-        tl_fail(tl, "estimates of an all_reduce");
-    kb_coll_estimates(tl, kb_group_all(tl), KB_BROADCAST, fs, .count = 64, .dtype = KB_F16);
-    if (fs[KB_COLL_AXES] >= 0 || fs[KB_COLL_TREE] > fs[KB_COLL_RING])
-        tl_fail(tl, "estimates of a broadcast");
-}
-
-static void what_auto_weighs_is_told(void **state)
-{
-    static const uint32_t one[] = {0};
-    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
-    kb_error why = {""};
-
-    (void)state;
-    launch_talk(sim, tells, NULL, one, 1);
-    if (kb_sim_run(sim, 0, &why) != KB_OK)
-        fail_msg("%s", why.text);
-    kb_sim_free(sim);
-}
-
-/* The sum of 1 + pe over all members, in each element, and by their numbers. */
-static void sums_to(tl_ctx *tl, kb_group g, kb_coll_algorithm algorithm, double sum)
-{
-    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
-
-    tl_store(tl, at, tl_full(tl, KB_F32, KB_SHAPE(137), 1 + tl_pe(tl)));
-    kb_all_reduce(tl, g, .in = at, .out = out, .count = 137, .dtype = KB_F32, .op = TL_ADD,
-                  .algorithm = algorithm);
-    for (int64_t i = 0; i < 137; i += 34)
-        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(137)), i) != sum)
-            tl_fail(tl, "that is not the sum");
-}
-
-/* Parts of 13 elements: rank r gives 1000 r + e; of sums rank r gets the elements of its part. */
-static void parts_of(tl_ctx *tl, kb_group g, int64_t rank, kb_coll_algorithm algorithm)
-{
-    enum { PART = 13 };
-    uint64_t at = in_own_slice(tl), out = at + (1 << 20);
-    int64_t n = g.n, all = PART * n;
-
-    tl_store(tl, at, tl_arange(tl, KB_F32, PART, 1000.0 * (double)rank, 1));
-    kb_all_gather(tl, g, .in = at, .out = out, .count = all, .dtype = KB_F32,
-                  .algorithm = algorithm, .chunk = 64);
-    for (int64_t i = 0; i < all; i += 5)
-        if (tl_value(tl, tl_load(tl, out, KB_F32, KB_SHAPE(all)), i) !=
-            (double)(1000 * (i / PART) + i % PART))
-            tl_fail(tl, "that is of another rank");
-    kb_reduce_scatter(tl, g, .in = out, .out = at, .count = all, .dtype = KB_F32, .op = TL_ADD,
-                      .algorithm = algorithm, .chunk = 256);
-    for (int64_t i = 0; i < PART; i++)
-        if (tl_value(tl, tl_load(tl, at, KB_F32, KB_SHAPE(PART)), i) !=
-            (double)(n * (1000 * rank + i)))
-            tl_fail(tl, "that is not the sum");
-}
-
-/* tray: 2 SIPs of 2 x 2 cubes of 2 PEs: pe, x, y, sip are the bits of a number. */
-static void rows_of_pes(tl_ctx *tl, const kb_args *args)
-{
-    uint32_t pe = tl_pe(tl);
-
-    (void)args;
-    sums_to(tl, kb_group_all(tl), KB_COLL_AUTO, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_AXES, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_HALVING, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_HIERARCHICAL, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_AXES_HALVING, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_TREE, 136);
-    sums_to(tl, kb_group_all(tl), KB_COLL_DOUBLE_TREE, 136);
-    sums_to(tl, kb_group_sip(tl), KB_COLL_HIERARCHICAL, pe < 8 ? 36 : 100);
-    sums_to(tl, kb_group_sip(tl), KB_COLL_AXES, pe < 8 ? 36 : 100);
-    sums_to(tl, kb_group_cubes(tl), KB_COLL_AXES, pe % 2 ? 72 : 64);
-    sums_to(tl, kb_group_sips(tl), KB_COLL_AUTO, 2 * (pe % 8 + 1) + 8);
-    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AXES);
-    parts_of(tl, kb_group_all(tl), pe, KB_COLL_HIERARCHICAL);
-    parts_of(tl, kb_group_all(tl), pe, KB_COLL_AUTO);
-    parts_of(tl, kb_group_sip(tl), pe % 8, KB_COLL_AXES);
-    parts_of(tl, kb_group_cubes(tl), pe / 2, KB_COLL_AXES);
-    for (kb_axis axis = KB_PES; axis < KB_AXES; axis++)
-        sums_to(tl, kb_group_axis(tl, axis), KB_COLL_AUTO,
-                2 * (pe + 1) + ((pe >> axis & 1) ? -1.0 : 1.0) * (1 << axis));
-}
-
-static void uneven_along_axes(tl_ctx *tl, const kb_args *args)
-{
-    uint64_t at = in_own_slice(tl);
-
-    (void)args;
-    kb_all_gather(tl, kb_group_all(tl), .in = at, .out = at + (1 << 20), .count = 17,
-                  .dtype = KB_F32, .algorithm = KB_COLL_AXES);
-}
-
-static void rows_are_for_even_parts(const kb_topology *topo)
-{
-    kb_sim *sim = new_sim(topo, (kb_options){0});
-    kb_error why = {""};
-
-    assert_int_equal(launch(sim, uneven_along_axes, NULL, 0, &why), KB_OK);
-    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
-    assert_non_null(strstr(why.text, "that algorithm is for even parts; KB_COLL_RING"));
-    kb_sim_free(sim);
-}
-
-static void groups_are_rows_of_the_machine(void **state)
-{
-    const kb_topology *tray =
-        any_topology("kernbench: 2\nname: tray\nsip: {cube_mesh: {w: 2, h: 2}}\n"
-                     "cube: {pes: 2}\nsips: 2\n");
-    kb_sim *sim = new_sim(tray, (kb_options){.values = true});
-    kb_error why = {""};
-
-    (void)state;
-    assert_int_equal(launch(sim, rows_of_pes, NULL, 0, &why), KB_OK);
-    if (kb_sim_run(sim, 0, &why) != KB_OK)
-        fail_msg("%s", why.text);
-    kb_sim_free(sim);
-    rows_are_for_even_parts(tray);
-    any_topology_free(tray);
-}
-
-static void one_comes_late(tl_ctx *tl, const kb_args *args)
-{
-    static const uint32_t pes[] = {0, 1, 2, 3, 4};
-
-    if (tl_pe(tl) == 3)
-        numbers(tl, 0, 16384);
-    mark(tl, args, 0);
-    kb_coll_barrier(tl, kb_group_list(tl, pes, 5));
-    mark(tl, args, 1);
-}
-
-static void a_barrier_waits_for_the_last(void **state)
-{
-    static const uint32_t pes[] = {0, 1, 2, 3, 4};
-    struct marks m;
-
-    (void)state;
-    free(talk(&cube8_topology, one_comes_late, &m, pes, 5));
-    for (int pe = 0; pe < 5; pe++)
-        assert_true(m.fs[pe][1] > m.fs[3][0]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rank_has_what_it_should),
-        cmocka_unit_test(every_type_is_summed),
         cmocka_unit_test(rings_go_round_a_lap),
         cmocka_unit_test(auto_is_the_fastest),
         cmocka_unit_test(one_way_planes_have_rings_of_one_way),
         cmocka_unit_test(many_exchange_without_queues),
         cmocka_unit_test(vectors_of_far_memories_come_in_few_blocks),
         cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(groups_are_checked),
-        cmocka_unit_test(groups_are_rows_of_the_machine),
-        cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(each_part_that_comes_is_paid),
         cmocka_unit_test(waits_are_counted),
         cmocka_unit_test(channels_are_waited_for),
-        cmocka_unit_test(what_auto_weighs_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,6 +136,7 @@ static void farthest_of_the_others(void **state)
     check(&(struct way){"topologies/v5p.yaml", "c0.pe0", "c42.slice0", 6448236111});
     check(&(struct way){"topologies/tpu_v5e.yaml", "c0.pe0", "c136.slice0", 16486195000});
     check(&(struct way){"topologies/blackhole_ring8.yaml", "c0.pe0", "c4.slice0", 2559175000});
+    check(&(struct way){"topologies/wormhole_ring8.yaml", "c0.pe0", "c4.slice0", 3484595745});
 }
 
 /* Whichever of `n` switches it goes by; and all are taken. */

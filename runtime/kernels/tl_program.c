@@ -6,6 +6,7 @@
  *
  * tl_time() is the time at which the last call returned: the kernel's own code takes none.
  */
+#include "kernels/bound.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
@@ -60,6 +61,7 @@ const kb_topology *tl_topology(const tl_ctx *tl)
 
 double tl_time(const tl_ctx *tl)
 {
+    bound_ends(&tl->kernels->pes[tl->number]);
     return (double)tl->kernels->now_fs / 1e6;
 }
 

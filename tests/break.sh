@@ -1030,9 +1030,9 @@ break_it 'triton: an operation that is not listed has a call' tools/triton.py 's
 break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'bound: an asynchronous command blocks' runtime/kernels/bound.c 's/b->now_fs = c->async \? issue_fs : end_fs;/b->now_fs = end_fs;/'
-break_it 'bound: all channels are one' runtime/kernels/bound.c 's/return channels_of\(pe->sim->topo, 2 \* pe->src \+ \(what == BUSY_WRITES\)\);/return 1;/'
-break_it 'bound: an operand is there at once' runtime/kernels/bound.c 's/start_fs = larger\(start_fs, c->operand\[i\]->made_fs\);/;/'
-break_it 'bound: what does not fit has a bound' runtime/kernels/bound.c 's/if \(fails \|\| s->status != KB_OK\)/if (0)/'
+break_it 'bound: all channels are one' runtime/kernels/bound_launch.c 's/return channels_of\(pe->sim->topo, 2 \* pe->src \+ \(what == BUSY_WRITES\)\);/return 1;/'
+break_it 'bound: an operand is there at once' runtime/kernels/bound.c 's/start_fs = larger_fs\(start_fs, c->operand\[i\]->made_fs\);/;/'
+break_it 'bound: what does not fit has a bound' runtime/kernels/bound_launch.c 's/if \(fails \|\| s->status != KB_OK\)/if (0)/'
 break_it 'bound: parts of a transfer are weighed as a whole' runtime/kernels/bound.c 's/t->links != MODE_ROUTER && !t->splits && !s->splits && !s->chooses &&/true \&\&/'
 break_it 'bound: a kernel is told a time that is none' runtime/kernels/tl_program.c 's/^    bound_ends\(&tl->kernels->pes\[tl->number\]\);//'
 break_it 'bound: what takes half as long does not run' runtime/cli/cmd_tune.c 's/bound_fs > atomic_load\(t->best_fs\)/bound_fs > atomic_load(t->best_fs) \/ 2/'

@@ -34,32 +34,10 @@
 #include "kernels/acc.h"
 #include "kernels/error.h"
 #include "kernels/flight.h"
-#include "kernels/launches.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
-
-/* What is kept busy, beside the ports and engines of enum port. */
-enum { BUSY_READS = N_PORTS, BUSY_WRITES, N_BUSY };
-
-/* Of a launch: behind so many of its first PE nothing is weighed. */
-enum { COMMANDS_MOST = 1 << 20 };
-
-/* One kernel, as far as it has been weighed. */
-struct bound {
-    int64_t now_fs; /* of the kernel */
-    int64_t end_fs; /* the soonest end of all commands called so far */
-    int64_t busy_fs[N_BUSY];
-    uint64_t commands;
-    int64_t least_fs;
-    bool fails; /* what it needs does not fit into the TCM */
-};
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* -- what a command takes --------------------------------------------------------------------- */
 
@@ -161,7 +139,7 @@ static int64_t operands_fs(const struct command *c, int64_t issue_fs)
 
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i] && flight_orders(c, c->operand[i]))
-            start_fs = larger(start_fs, c->operand[i]->made_fs);
+            start_fs = larger_fs(start_fs, c->operand[i]->made_fs);
     return start_fs;
 }
 
@@ -187,7 +165,7 @@ void bound_command(struct command *c)
     c->async = c->async || (c->overlaps && c->task != TASK_BARRIER);
     end_fs = operands_fs(c, issue_fs) + command_fs(b, c);
     b->now_fs = c->async ? issue_fs : end_fs;
-    b->end_fs = larger(b->end_fs, end_fs);
+    b->end_fs = larger_fs(b->end_fs, end_fs);
     if (c->result) {
         c->result->made_fs = end_fs;
         c->result->wait = c->async ? WAIT_PENDING : WAIT_NONE;
@@ -209,10 +187,10 @@ bool bound_waits(struct tl_ctx *pe)
     for (struct tl_tensor *x = pe->newest; x; x = x->older)
         if (x->wait == WAIT_PENDING && (pe->state == PE_WAITS_ALL || x == pe->awaited)) {
             x->wait = WAIT_ENDED;
-            b->now_fs = larger(b->now_fs, x->made_fs);
+            b->now_fs = larger_fs(b->now_fs, x->made_fs);
         }
     if (pe->state == PE_WAITS_ALL)
-        b->now_fs = larger(b->now_fs, b->end_fs);
+        b->now_fs = larger_fs(b->now_fs, b->end_fs);
     pe->awaited = NULL;
     return true;
 }
@@ -223,86 +201,4 @@ bool bound_pays(struct tl_ctx *pe, int64_t fs)
         return false;
     pe->kernels->bound->now_fs += fs;
     return true;
-}
-
-/* -- launches ---------------------------------------------------------------------------------- */
-
-static uint64_t servers_of(const struct tl_ctx *pe, unsigned what)
-{
-    if (what >= N_PORTS)
-        return channels_of(pe->sim->topo, 2 * pe->src + (what == BUSY_WRITES));
-    return what <= PORT_TCM_WRITE ? pe_port(pe, (enum port)what)->ports : 1;
-}
-
-static int64_t largest_fs(const struct tl_ctx *pe, const struct bound *b)
-{
-    int64_t fs = larger(b->now_fs, b->end_fs);
-
-    for (unsigned i = 0; i < N_BUSY; i++)
-        fs = larger(fs, b->busy_fs[i] / (int64_t)servers_of(pe, i));
-    return fs;
-}
-
-/* The kernel of PE `i` of a launch, up to its end, or to what is not known. False: no memory. */
-static bool weigh(struct kb_sim *s, struct launch *l, size_t i, struct bound *b)
-{
-    struct kernels *k = s->kernels;
-    struct tl_ctx *pe = &k->pes[l->request.pes ? l->request.pes[i] : i];
-
-    pe->launch = l;
-    pe->overlaps = pe->overlapped = false;
-    pe->call = NULL;
-    pe->outstanding = 0;
-    pe->paid = (struct paid){0};
-    if (!pe_begin(pe))
-        return false;
-    k->bound = b;
-    k->on = pe;
-    co_resume(pe->co);
-    k->on = NULL;
-    k->bound = NULL;
-    co_drop(pe->co);
-    pe->co = NULL;
-    pe_clear(pe);
-    b->least_fs = largest_fs(pe, b);
-    return true;
-}
-
-/* Its first PE and its last one: the larger bound, and commands of all PEs if they have as many. */
-static bool weigh_launch(struct kb_sim *s, struct launch *l, int64_t *fs, uint64_t *commands)
-{
-    size_t n = l->request.n_pes;
-    struct bound first = {0}, last = {0};
-
-    if (!weigh(s, l, 0, &first) || (s->status == KB_OK && !weigh(s, l, n - 1, &last)))
-        return false;
-    *fs = first.fails || last.fails ? -1 : larger(first.least_fs, last.least_fs);
-    *commands = (first.commands + last.commands) * n / 2;
-    return true;
-}
-
-kb_status kb_launch_bound(kb_sim *s, int64_t *fs, uint64_t *commands)
-{
-    REFUSE_NULL(s && fs && commands, "sim, fs, commands", NULL);
-    struct kernels *k = s->kernels;
-    bool fails = false;
-
-    *fs = 0;
-    *commands = 0;
-    if (!k || k->n_sent || s->status != KB_OK)
-        return KB_BAD_REQUEST;
-    for (size_t i = 0; i < k->n_launches && !s->topo->impls && s->status == KB_OK; i++) {
-        int64_t launch_fs;
-        uint64_t n;
-
-        if (!weigh_launch(s, k->launches[i], &launch_fs, &n))
-            return KB_NO_MEMORY;
-        *fs = k->streams ? larger(*fs, launch_fs) : *fs + launch_fs;
-        *commands += n;
-        fails = fails || launch_fs < 0;
-    }
-    if (fails || s->status != KB_OK) /* a run will say why */
-        *fs = 0;
-    s->status = KB_STOPPED; /* it is of no more use */
-    return KB_OK;
 }

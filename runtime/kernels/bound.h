@@ -3,6 +3,27 @@
 #define BOUND_H
 #include "kernels/kernels.h"
 
+/* What is kept busy, beside the ports and engines of enum port. */
+enum { BUSY_READS = N_PORTS, BUSY_WRITES, N_BUSY };
+
+/* Behind so many commands of a kernel nothing is weighed. */
+enum { COMMANDS_MOST = 1 << 20 };
+
+/* One kernel, as far as it has been weighed. */
+struct bound {
+    int64_t now_fs; /* of the kernel */
+    int64_t end_fs; /* the soonest end of all commands called so far */
+    int64_t busy_fs[N_BUSY];
+    uint64_t commands;
+    int64_t least_fs;
+    bool fails; /* what it needs does not fit into the TCM */
+};
+
+static inline int64_t larger_fs(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Is it weighed now what kernels do? */
 static inline bool bound_weighs(const struct kernels *k)
 {

@@ -30,6 +30,7 @@
 #include "kernels/launches.c"
 #include "pe/pe_cpu.c"
 #include "kernels/bound.c"
+#include "kernels/bound_launch.c"
 #include "kernels/deadlock.c"
 #include "kernels/launch.c"
 #include "kernels/tl_check.c"

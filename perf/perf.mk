@@ -28,6 +28,16 @@ $(P)/collectives: $(O)/perf/collectives.o $(O)/perf/svg_axis.o $(CLI) $(LIB)
 collectives: setup $(P)/collectives
 	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 
+# A simulator whose llm says what it spends its time for.
+$(P)/llm_parts: private ALL_CFLAGS += $(foreach f,search_tiles run_alone run_each causes_alone causes_of,-Wl,--wrap=$(f))
+$(P)/llm_parts: $(O)/perf/llm_parts.o $(CLI) $(LIB)
+	$(link)
+
+## bench-llm: processor seconds of all shipped models, a prompt and a token, on machines of up to 64 ranks; MODELS='llama-3.2-1b', MACHINES=FILES takes some; hours
+.PHONY: bench-llm
+bench-llm: setup $(P)/llm_parts
+	@B=$(B) perf/llm_table.sh $(MODELS)
+
 # bench_variant: NAME, SET; shipped_variant: the same of topologies/cube8.yaml
 bench_variant = $(call variant,cube8,$(1),$(2))
 shipped_variant = $(MAKE) topology TOPO=topologies/cube8.yaml NAME=$(1) SET='$(2)' PLACE='$(M)'

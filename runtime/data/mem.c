@@ -25,14 +25,10 @@
  *   - Of equal pieces there is one version, unless they are few (shared.c).
  *   - Parts that continue each other are one part (gather_add()): a matrix that was stored in rows
  *     and is loaded as a whole becomes one view again.
- *   - Ranges of an area are sorted, do not overlap, and are never empty.
  *   - Reference counts are not atomic: Phase 2 changes them under its lock.
  *   - Phase 2 finds no fill that is not made: they are made at once, or before it begins (host.c).
  *
- * The map is a sorted array of leaves, each a sorted array of at most 64 ranges: two binary
- * searches. Kernels mostly go on where they were, so the last place that was found is tried first,
- * and the one behind it (find_near()). A write over exactly one range, the most frequent, replaces
- * its view in place. A leaf that is only appended to is split at its end, so that it stays full.
+ * The map is an area (mem_area.c): sorted ranges, found by binary search.
  *
  * A load that reads what its PE has read before need not look at all (mem_read_again()): the reader
  * keeps the view, and the memory counts its changes. One that was made of pieces is not kept, for
@@ -51,221 +47,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/mem_parts.h"
-
-/* -- areas: sorted ranges in leaves, the leaves in a sorted directory ----------------------- */
-
-static struct leaf *leaf_new(uint32_t cap)
-{
-    struct leaf *l = malloc(sizeof *l + cap * sizeof *l->rows);
-
-    if (l) {
-        l->n = 0;
-        l->cap = cap;
-    }
-    return l;
-}
-
-static void leaf_free(struct leaf *l)
-{
-    for (uint32_t i = 0; i < l->n; i++)
-        version_drop(l->rows[i].part.v);
-    free(l);
-}
-
-static void area_free(struct area *a)
-{
-    if (!a)
-        return;
-    for (uint32_t i = 0; i < a->n; i++)
-        leaf_free(a->slots[i].leaf);
-    free(a->slots);
-    free(a);
-}
-
-/* An area with one leaf; only a single leaf may be empty. */
-static struct area *area_new(void)
-{
-    struct area *a = calloc(1, sizeof *a);
-
-    if (!a)
-        return NULL;
-    a->slots = malloc(SLOTS_FIRST * sizeof *a->slots);
-    a->cap = SLOTS_FIRST;
-    if (a->slots)
-        a->slots[0] = (struct slot){0, leaf_new(LEAF_FIRST)};
-    if (a->slots && a->slots[0].leaf) {
-        a->n = 1;
-        return a;
-    }
-    area_free(a);
-    return NULL;
-}
-
-/* -- writing -------------------------------------------------------------------------------- */
-
-static bool slots_grow(struct area *a)
-{
-    uint32_t cap = 2 * a->cap;
-    struct slot *moved;
-
-    if (a->n < a->cap)
-        return true;
-    moved = realloc(a->slots, cap * sizeof *moved);
-    if (!moved)
-        return false;
-    a->slots = moved;
-    a->cap = cap;
-    return true;
-}
-
-static bool leaf_grow(struct slot *slot)
-{
-    uint32_t cap = 2 * slot->leaf->cap;
-    struct leaf *moved = realloc(slot->leaf, sizeof *moved + cap * sizeof *moved->rows);
-
-    if (!moved)
-        return false;
-    slot->leaf = moved;
-    moved->cap = cap;
-    return true;
-}
-
-/* Halves a leaf; the last leaf, if it is appended to, is cut before its last range. *p stays at its
- * range. */
-static bool leaf_split(struct area *a, struct place *p)
-{
-    struct leaf *l = a->slots[p->leaf].leaf, *right;
-    bool appends = p->leaf + 1 == a->n && p->row == l->n;
-    uint32_t keep = appends ? l->n - 1 : l->n / 2;
-    struct slot *behind;
-
-    right = slots_grow(a) ? leaf_new(LEAF_MAX) : NULL;
-    if (!right)
-        return false;
-    right->n = l->n - keep;
-    memcpy(right->rows, &l->rows[keep], right->n * sizeof *right->rows);
-    l->n = keep;
-    behind = &a->slots[p->leaf + 1];
-    memmove(behind + 1, behind, (a->n - p->leaf - 1) * sizeof *behind);
-    *behind = (struct slot){right->rows[0].begin, right};
-    a->n++;
-    if (p->row >= keep)
-        *p = (struct place){p->leaf + 1, p->row - keep};
-    return true;
-}
-
-/* Makes room for two more ranges in the leaf of *p. False: no memory, nothing has changed. */
-static bool make_room(struct area *a, struct place *p)
-{
-    const struct leaf *l = a->slots[p->leaf].leaf;
-
-    if (l->n + 2 <= l->cap)
-        return true;
-    return l->cap < LEAF_MAX ? leaf_grow(&a->slots[p->leaf]) : leaf_split(a, p);
-}
-
-static void leaf_insert(struct leaf *l, uint32_t row, const struct range *r)
-{
-    memmove(&l->rows[row + 1], &l->rows[row], (l->n - row) * sizeof *l->rows);
-    l->rows[row] = *r;
-    l->n++;
-}
-
-/* Cuts the part before `begin` off the range. */
-static void range_begin_at(struct range *r, uint64_t begin)
-{
-    r->part.offset += begin - r->begin;
-    r->begin = begin;
-}
-
-/* Takes [begin, end) out of the range at `row`; a rest behind `end` becomes a range of its own. */
-static void range_part(struct leaf *l, uint32_t row, uint64_t begin, uint64_t end)
-{
-    struct range behind = l->rows[row];
-
-    l->rows[row].end = begin;
-    if (behind.end <= end)
-        return;
-    range_begin_at(&behind, end);
-    version_keep(behind.part.v);
-    leaf_insert(l, row + 1, &behind);
-}
-
-/* Drops all before `end` from the ranges of a leaf, from row `row` on. */
-static void leaf_drop(struct leaf *l, uint32_t row, uint64_t end)
-{
-    uint32_t i = row;
-
-    while (i < l->n && l->rows[i].end <= end)
-        version_drop(l->rows[i++].part.v);
-    memmove(&l->rows[row], &l->rows[i], (l->n - i) * sizeof *l->rows);
-    l->n -= i - row;
-    if (row < l->n && l->rows[row].begin < end)
-        range_begin_at(&l->rows[row], end);
-}
-
-/* The same in all leaves after number `leaf`; removes those that become empty. */
-static void leaves_drop(struct area *a, uint32_t leaf, uint64_t end)
-{
-    uint32_t first = leaf + 1, i = first;
-
-    for (; i < a->n; i++) {
-        struct leaf *l = a->slots[i].leaf;
-
-        if (l->rows[l->n - 1].end > end)
-            break;
-        leaf_free(l);
-    }
-    memmove(&a->slots[first], &a->slots[i], (a->n - i) * sizeof *a->slots);
-    a->n -= i - first;
-    if (first < a->n && a->slots[first].begin < end) {
-        leaf_drop(a->slots[first].leaf, 0, end);
-        a->slots[first].begin = a->slots[first].leaf->rows[0].begin;
-    }
-}
-
-/*
- * Inserts `r` at `p`, whose leaf has room for two, in place of all that it overlaps. For example,
- * if [128, 384) is written over [0, 256) and [256, 512): range_part()   [0, 256) ends at 128. (If
- * it went on behind 384, its rest would be a range, too.) leaf_drop()    [256, 512) begins at 384;
- * ranges that end before that are dropped leaves_drop()  the same in the next leaves, if all the
- * rest of this one was dropped leaf_insert()  [0, 128), [128, 384), [384, 512)
- */
-static void area_put(struct area *a, struct place p, const struct range *r)
-{
-    struct leaf *l = a->slots[p.leaf].leaf;
-
-    if (p.row < l->n && l->rows[p.row].begin < r->begin)
-        range_part(l, p.row++, r->begin, r->end);
-    leaf_drop(l, p.row, r->end);
-    if (p.row == l->n)
-        leaves_drop(a, p.leaf, r->end);
-    leaf_insert(l, p.row, r);
-    if (p.row == 0)
-        a->slots[p.leaf].begin = r->begin;
-    a->hint = p;
-}
-
-/* False: no memory, nothing has changed. */
-static bool area_write(struct area *a, const struct range *new)
-{
-    struct place p = find_near(a, new->begin);
-    struct range *r = range_at(a, p);
-
-    if (r && r->begin == new->begin && r->end == new->end) {
-        struct version *old = r->part.v;
-
-        *r = *new;
-        version_keep(r->part.v);
-        version_drop(old);
-        return true;
-    }
-    if (!make_room(a, &p))
-        return false;
-    version_keep(new->part.v);
-    area_put(a, p, new);
-    return true;
-}
 
 /* -- memories ------------------------------------------------------------------------------- */
 
@@ -304,7 +85,7 @@ void mem_free(struct mem *m)
     if (!m)
         return;
     for (uint32_t i = 0; i < m->n_areas; i++)
-        area_free(m->areas[i].area);
+        mem_area_free(m->areas[i].area);
     for (uint32_t i = m->first_space; i < m->n_areas; i++)
         free(m->names[i - m->first_space]);
     free(m->names);
@@ -329,7 +110,7 @@ static enum mem_err read_blank(struct mem *m, struct view *out)
 
 void mem_clear(struct mem *m, uint32_t area)
 {
-    area_free(m->areas[area].area);
+    mem_area_free(m->areas[area].area);
     m->areas[area].area = NULL;
     m->areas[area].changes++;
 }
@@ -374,7 +155,7 @@ static struct area *area_to_write(struct mem *m, uint32_t area)
 {
     assert(area < m->n_areas);
     if (!m->areas[area].area)
-        m->areas[area].area = area_new();
+        m->areas[area].area = mem_area_new();
     return m->areas[area].area;
 }
 
@@ -386,7 +167,7 @@ enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address)
     if (!a)
         return MEM_NO_MEMORY;
     p = find(a, address);
-    return make_room(a, &p) ? MEM_OK : MEM_NO_MEMORY;
+    return mem_area_make_room(a, &p) ? MEM_OK : MEM_NO_MEMORY;
 }
 
 enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
@@ -400,7 +181,7 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
     assert(nbytes && nbytes <= UINT64_MAX - address);
     assert(from.offset <= from.v->nbytes && nbytes <= from.v->nbytes - from.offset);
     m->areas[area].changes++;
-    return a && area_write(a, &r) ? MEM_OK : MEM_NO_MEMORY;
+    return a && mem_area_write(a, &r) ? MEM_OK : MEM_NO_MEMORY;
 }
 
 /* Reads [begin, end) if one range holds all of it. */

@@ -131,6 +131,18 @@ static inline struct place find_near(struct area *a, uint64_t address)
     return a->hint = find(a, address);
 }
 
+/* An area without ranges; NULL without memory. */
+struct area *mem_area_new(void);
+
+/* NULL: does nothing. */
+void mem_area_free(struct area *a);
+
+/* Makes room for two ranges at `p`, which may become another place. False without memory. */
+bool mem_area_make_room(struct area *a, struct place *p);
+
+/* Writes over all that the range overlaps. False without memory: nothing has changed. */
+bool mem_area_write(struct area *a, const struct range *r);
+
 /* Gathers the parts that [begin, end) holds. */
 enum mem_err mem_area_gather(struct area *a, uint64_t begin, uint64_t end, struct gather *g,
                              struct op_ids *writers, uint64_t absent[2]);

@@ -3,9 +3,7 @@
  * Stations keep their own sums while a run goes on. Nodes and edges do not: what passed them is
  * derived from the traffic by route (explain/spread.c).
  *
- * Replays do not even count that: each transaction keeps its slot, so count_all() derives all
- * counts and waits from the times afterwards. Kernels and traffic use slots again and count as they
- * go.
+ * Replays do not even count that: count_slots() derives all from the times of the transactions.
  *
  * A run may be asked before its end. Then servers that are busy, and transactions that wait, have
  * been so until now; each sum of a station is completed with that part here, and never stored.
@@ -17,6 +15,7 @@
 #include "explain/bank_use.h"
 #include "explain/cache_use.h"
 #include "explain/channel_queues.h"
+#include "explain/count_slots.h"
 #include "explain/spread.h"
 #include "machine/endpoint.h"
 #include "kernels/kernels.h"
@@ -24,66 +23,10 @@
 #include "machine/place.h"
 #include "engine/stations.h"
 #include "engine/router_tally.h"
-#include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
 #include "network/banks_state.h"
 #include "network/network_router.h"
-
-/* -- transactions that keep their slots ----------------------------------------------------- */
-
-/* Clears the counts of an earlier call: the run has gone on since. */
-static void forget(struct kb_sim *s)
-{
-    const struct kb_topology *t = s->topo;
-    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
-
-    for (size_t i = 0; i < 2 * pes; i++)
-        s->channels[i].count = s->channels[i].bytes = 0, s->channels[i].wait_fs = 0;
-    for (size_t i = 0; i < 2 * cubes; i++)
-        s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
-    for (size_t i = 0; i < memories; i++)
-        if (!sim_keeps_order(s, (uint32_t)i))
-            s->memories[i].wait_fs = 0;
-    if (s->more_parts)
-        memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
-    flows_clear(&s->flows, t);
-}
-
-/* Its channel, or its engine, is behind it. */
-static bool has_taken_first(const struct txn *x)
-{
-    return x->stage != TXN_WAITING && x->stage != TXN_TO_ENGINE;
-}
-
-/* Counts from the times of the transactions, for nothing was counted while they ran. */
-static void count_all(struct kb_sim *s)
-{
-    if (s->counted)
-        forget(s);
-    s->counted = true;
-    if (topology_has_l2(s->topo))
-        flows_add(&s->flows, &s->of_children, s->topo);
-    for (uint32_t i = 0; i < s->n_txns + s->n_parts; i++) {
-        const struct txn *txn = &s->txns[i];
-        size_t writes = txn_writes(txn);
-
-        if (!has_taken_first(txn) || is_child(s, i))
-            continue; /* children were counted as they set out */
-        if (!txn_of_host(txn) && !is_part(s, i))
-            s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
-        if (is_split(s, i) && !is_part(s, i))
-            continue; /* its parts have all else */
-        if (txn_of_host(txn))
-            s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
-        if (txn->stage != TXN_DONE)
-            continue;
-        if (!sim_keeps_order(s, txn->dst) && !txn_queues(s, txn)) /* those have counted it */
-            s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
-        sim_count(s, txn);
-        split_count_part(s, i);
-    }
-}
 
 /* -- until when ----------------------------------------------------------------------------- */
 
@@ -584,7 +527,7 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
 
     stations_make_all((struct kb_sim *)s);
     if (!s->kernels && !s->traffic)
-        count_all((struct kb_sim *)s);
+        count_slots((struct kb_sim *)s);
     ok = !inorder_lists(s) || s->traffic || channel_queues((struct kb_sim *)s, (int64_t)u.now_fs);
     ok = ok && find_ahead(&u) && spread_all(&sp, s);
     if (ok) {

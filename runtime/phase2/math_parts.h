@@ -52,6 +52,11 @@ bool math_run_fused(const struct op *op, unsigned char *out, math_runner *run);
 
 void math_run_random(const struct op *op, unsigned char *out);
 
+/* Along the lines of math_lines(). */
+void math_run_reduce(const struct op *op, unsigned char *out);
+void math_run_softmax(const struct op *op, unsigned char *out);
+void math_run_scan(const struct op *op, unsigned char *out);
+
 void math_run_elements(const struct op *op, unsigned char *out);
 
 #endif

@@ -54,7 +54,7 @@ plant "an operation" runtime/include/tl.h 's/^    TL_ERF,/    TL_ERF,\n    TL_CU
 sed -i 's/^MATH(ERF.*/&\nMATH(CUBE, cube, 1, ELEMENT, FLOAT, SPECIAL)/' "$work/tree/runtime/data/ops.def"
 asked "Phase 2 is asked how it computes a new operation" \
     arithmetic_{f32,f64,i16,i32,i64,i8,u16,u32,u64,u8} compare_{f32,f64,i16,i32,i64,i8,u16,u32,u64,u8} \
-    reduce special step_of -- runtime/phase2/math.c runtime/phase2/math_elements.c
+    reduce special step_of -- runtime/phase2/math.c runtime/phase2/math_elements.c runtime/phase2/math_lines.c
 asked "and so is the reference" compares float_value integer_value reduced step_between -- runtime/phase2/reference.c runtime/phase2/reference_math.c
 plant "a group of operations" runtime/data/op.h 's/^    MATH_SOURCE,/    MATH_SOURCE,\n    MATH_TREE,/'
 asked "both are asked about it" math_run math_wanted -- runtime/phase2/math.c runtime/phase2/reference.c runtime/phase2/reference_math.c

@@ -179,7 +179,8 @@ static struct part *new_part(struct parts *parts, int64_t end_fs)
     return part;
 }
 
-static void add_step(void *arg, const kb_breakdown_step *step)
+/* What was leapt over counts as the issue of the command behind it. */
+static void add_step(void *arg, const kb_breakdown_step *step, int64_t leapt_fs)
 {
     struct heard *heard = arg;
     struct part *part = new_part(&heard->path, step->end_fs);
@@ -188,6 +189,7 @@ static void add_step(void *arg, const kb_breakdown_step *step)
     heard->from.name = step->name;
     for (size_t i = 0; i < step->n_shares; i++)
         part->fs[word_of(&heard->from, &step->share[i])] += step->share[i].sum_fs;
+    part->fs[ISSUE] -= leapt_fs;
 }
 
 /* What is served one at a time, and not waited for. */
@@ -203,7 +205,7 @@ static bool is_way(kb_cause cause)
            cause == KB_CAUSE_RETURN;
 }
 
-static void add_command(void *arg, const kb_command *command)
+static void add_command(void *arg, const kb_command *command, int64_t leapt_fs)
 {
     struct heard *heard = arg;
     struct part *part = new_part(&heard->served, command->end_fs);
@@ -213,6 +215,7 @@ static void add_command(void *arg, const kb_command *command)
     for (size_t i = 0; i < command->n_shares; i++)
         if (is_service(command->share[i].cause) || is_way(command->share[i].cause))
             part->fs[word_of(&heard->from, &command->share[i])] += command->share[i].sum_fs;
+    part->fs[ISSUE] -= leapt_fs;
 }
 
 /* The sums of those that have ended by `end_fs`, and not before. */
@@ -306,11 +309,8 @@ enum exit_code causes_of(const struct cli *cli, const struct chip *c, const stru
                          const struct shape *s, const struct llm_known *known,
                          const char *cause[GRAPH_OPS_MAX])
 {
-    static const struct llm_known nothing;
     struct run_heard *run = run_heard_new(c);
-    /* Without a barrier behind it, a leap would be of the first command of a collective. */
-    const struct llm_known *leaps = c->unit_pes > 1 ? known : &nothing;
-    enum exit_code code = run_watched(cli, c, g, s, leaps, &run->watch);
+    enum exit_code code = run_watched(cli, c, g, s, known, &run->watch);
 
     if (!code)
         take_causes(run, g, known, cause);

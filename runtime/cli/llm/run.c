@@ -197,10 +197,54 @@ struct manner {
     const struct run_count *count;  /* NULL: none */
 };
 
+/* A watch of a run of one layer. */
+struct watched {
+    const struct path_watch *watch;
+    const struct llm_step *step;
+};
+
+/*
+ * How much of what a PE was at from begin_fs to end_fs it has leapt over. Where a rank is one PE,
+ * no barrier is behind a leap, and the first command of the collective that follows is called when
+ * the leap begins.
+ */
+static int64_t leapt_fs(const struct llm_step *s, uint32_t pe, int64_t begin_fs, int64_t end_fs)
+{
+    int64_t last_fs = begin_fs;
+    uint32_t rank = 0;
+
+    if (!s->known || s->pes > 1)
+        return 0;
+    while (rank < s->tp && s->pe_of[rank] != pe)
+        rank++;
+    for (size_t i = 1; rank < s->tp && i < s->n_ops; i++) {
+        int64_t fs = s->end_fs[i * s->tp + rank];
+
+        if (!llm_between_ranks(&s->op[i]) && fs <= end_fs && fs > last_fs)
+            last_fs = fs;
+    }
+    return last_fs - begin_fs;
+}
+
+static void hear_step(void *arg, const kb_breakdown_step *step)
+{
+    const struct watched *w = arg;
+
+    w->watch->each(w->watch->arg, step, leapt_fs(w->step, step->pe, step->begin_fs, step->end_fs));
+}
+
+static void hear_command(void *arg, const kb_command *command)
+{
+    const struct watched *w = arg;
+
+    w->watch->finish(w->watch->arg, command,
+                     leapt_fs(w->step, command->pe, command->call_fs, command->end_fs));
+}
+
 static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
                                  kb_breakdown *path, const struct path_watch *watch)
 {
-    kb_status status = kb_breakdown_path(path, watch->each, watch->arg);
+    kb_status status = kb_breakdown_path(path, hear_step, &(struct watched){watch, &w->step});
 
     for (size_t i = 0; i < g->n; i++)
         watch->ended_fs[i] = ended_fs(&w->step, &g->op[i], i);
@@ -257,9 +301,10 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
         status = kb_breakdown_new_path(w.sim, &path, &why);
+    struct watched watched = {how->watch, &w.step};
     if (!status && how->watch)
-        status = kb_sim_observe(
-            w.sim, &(kb_observer){.arg = how->watch->arg, .finish = how->watch->finish}, &why);
+        status =
+            kb_sim_observe(w.sim, &(kb_observer){.arg = &watched, .finish = hear_command}, &why);
     if (!status && how->count)
         status = kb_sim_observe(w.sim, &how->count->observer, &why);
     if (!status)

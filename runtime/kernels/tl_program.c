@@ -168,9 +168,14 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs)
     kernel_pay(tl, 0, fs);
 }
 
-void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
+void tl_fail_of_at(tl_here here, tl_ctx *tl, const char *name, const char *text)
 {
-    struct call call = begin_call(tl, "tl_fail", here);
+    struct call call = begin_call(tl, name, here);
 
     BAD(&call, "%s", text ? text : "");
+}
+
+void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
+{
+    tl_fail_of_at(here, tl, "tl_fail", text);
 }

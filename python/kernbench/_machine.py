@@ -393,7 +393,9 @@ def named_as_inputs(words: List[str]) -> Iterator[None]:
         messages = e.messages
         for name, path in (word.split("=@", 1) for word in words):
             messages = [text.replace(path, f'inputs["{name}"]') for text in messages]
-        raise e if messages == e.messages else error(e.code, messages, e.rows, e.key) from None
+        if messages == e.messages:
+            raise
+        raise error(e.code, messages, e.rows, e.key) from e.__cause__
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:

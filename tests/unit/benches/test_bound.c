@@ -101,13 +101,30 @@ static void a_box_is_bound_by_its_sum(void **state)
     assert_int_equal(time_of_kernel(four_loads), 3000000 + 4 * 18085000);
 }
 
+/* Four channels have the four loads at once, and the slice serves one after the other. */
+static void channels_share_the_sum(void **state)
+{
+    char yaml[] = "kernbench: 3\nname: x\nsip: {cube_mesh: {w: 4, h: 2}}\n"
+                  "cube: {pe: {pe_dma: {read_channels: 4}}}\n";
+    const kb_topology *topo = any_topology(yaml);
+    uint64_t commands;
+    kb_sim *sim;
+
+    (void)state;
+    assert_non_null(topo);
+    sim = new_sim(topo, (kb_options){0});
+    launch_talk(sim, four_loads, NULL, pe0, 1);
+    assert_int_equal(bound_of(sim, &commands), 4 * 3000000 + 18085000);
+    assert_int_equal(commands, 4);
+}
+
 /* -- what is not known ------------------------------------------------------------------------ */
 
 /* What comes behind the call is not weighed; what comes before is. */
 static void asks_for_time(tl_ctx *tl, const kb_args *args)
 {
     load_and_exp(tl, args);
-    if (tl_time(tl) > 0)
+    if (tl_time(tl) >= 0)
         load_and_exp(tl, args);
 }
 
@@ -307,6 +324,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pe_alone_is_bound_by_its_time),
         cmocka_unit_test(a_box_is_bound_by_its_sum),
+        cmocka_unit_test(channels_share_the_sum),
         cmocka_unit_test(what_is_not_known_ends_it),
         cmocka_unit_test(a_mistake_has_no_bound),
         cmocka_unit_test(a_run_that_has_begun_is_refused),

@@ -21,7 +21,7 @@
  *
  * Where the machine has no multicasts, behind routers, a tile is stored to each.
  *
- * A grid of one PE is a product of its own: it loads all tiles ahead, and nobody sends. Its
+ * A grid of one PE is a product of its own: it loads all tiles ahead, and no PE sends. Its
  * operands may be matrices in its memory, which belong to no tensor of the bench.
  */
 #ifndef PRODUCT_H

@@ -199,7 +199,7 @@ struct kernbench_kernel {
     const int64_t *words;
     size_t n;
     const char *const *files; /* that commands have the numbers of */
-    const char *text;         /* of the last command, if that fails */
+    const char *call, *text;  /* of the last command, if that fails */
     double value;             /* what the last command found, or */
     const void *bytes;        /* until the tensor is given back */
     uint64_t nbytes;
@@ -640,7 +640,7 @@ static void play_one(struct player *p)
     else if (what == W_PRINT)
         tl_print_at(p->here, p->tl, tensor(p));
     else if (what == W_FAIL)
-        tl_fail_at(p->here, p->tl, p->kernel->text);
+        tl_fail_of_at(p->here, p->tl, p->kernel->call, p->kernel->text);
     else
         play_math(p, what);
 }

@@ -1043,6 +1043,14 @@ break_it 'triton: helpers of a table count' tools/triton.py 's/KERNELS = \{"kern
 break_it 'triton: any reduction is one by or' tools/triton.py 's/ast\.Mult: "mul"/ast.Mult: "or"/'
 break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
+break_it 'bound: an asynchronous command blocks' runtime/kernels/bound.c 's/b->now_fs = c->async \? issue_fs : end_fs;/b->now_fs = end_fs;/'
+break_it 'bound: all channels are one' runtime/kernels/bound_launch.c 's/return channels_of\(pe->sim->topo, 2 \* pe->src \+ \(what == BUSY_WRITES\)\);/return 1;/'
+break_it 'bound: an operand is there at once' runtime/kernels/bound.c 's/start_fs = larger_fs\(start_fs, c->operand\[i\]->made_fs\);/;/'
+break_it 'bound: what does not fit has a bound' runtime/kernels/bound_launch.c 's/if \(fails \|\| s->status != KB_OK\)/if (0)/'
+break_it 'bound: parts of a transfer are weighed as a whole' runtime/kernels/bound.c 's/t->links != MODE_ROUTER && !t->splits && !s->splits && !s->chooses &&/true \&\&/'
+break_it 'bound: a kernel is told a time that is none' runtime/kernels/tl_program.c 's/^    bound_ends\(&tl->kernels->pes\[tl->number\]\);//'
+break_it 'bound: what takes half as long does not run' runtime/cli/cmd_tune.c 's/bound_fs > atomic_load\(t->best_fs\)/bound_fs > atomic_load(t->best_fs) \/ 2/'
+break_it 'bound: what is passed has a time' runtime/cli/cmd_tune.c 's/if \(s->tried.state == TRIED_OK && s->tried.time_fs > best_fs\)/if (0)/'
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
 break_it 'i4: the rate of i8' runtime/pe/pe_gemm.c 's/return pe->rate_i4;/return pe->rate_i8;/'
 break_it 'i4: columns are cut inside a byte' runtime/data/host.c 's/ \? dtype_of_cell\(tensor->dtype\) : 1;/ ? 1 : 1;/'
@@ -1287,6 +1295,7 @@ choose_tests() {
     'l2: '*) tests=(caches random kernel_random) scripts=() && return ;;
     'f8: '*) tests=(convert math) scripts=(f8) && return ;;
     'triton: '*) tests=() scripts=(triton) && return ;;
+    'bound: '*) tests=(bound) scripts=(tune) && return ;;
     'i4: '*) tests=(i4 kernel_random) scripts=(i4) && return ;;
     'waits: '*) tests=() scripts=(waits) && return ;;
     'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives coll) scripts=() && return ;;

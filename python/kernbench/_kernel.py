@@ -87,6 +87,19 @@ class Declared:
             lib.kb_bench_input(self.run, name.encode(), x.dtype.code, shape[0], placement[0], 0)
 
 
+def call_of(traceback_: Any) -> str:
+    """What the user's line has called: "tl.load", or "Python" for its own."""
+    name = "Python"
+    for frame, _ in traceback.walk_tb(traceback_):
+        code = frame.f_code
+        if code.co_filename not in _recorder.OWN:
+            name = "Python"
+        elif name == "Python":
+            own = code.co_name.strip("_")
+            name = f"tl.{own}" if own == code.co_name else f"operator {own}"
+    return name
+
+
 class Session:
     """The threads of one launch of a simulation: `pes` are its PEs, `memories` the arguments of each."""
 
@@ -138,8 +151,9 @@ class Session:
             if frame.f_code.co_filename not in _recorder.OWN:
                 place = self.files.number(frame.f_code.co_filename) << 32 | line
         text = str(e) if isinstance(e, _recorder.KernelMistake) else f"{type(e).__name__}: {e}"
-        recorder.text = ffi.new("char[]", text.encode(errors="replace"))  # type: ignore[attr-defined]
-        recorder.kernel.text = recorder.text  # type: ignore[attr-defined]
+        recorder.texts = [ffi.new("char[]", part.encode(errors="replace"))  # type: ignore[attr-defined]
+                          for part in (call_of(e.__traceback__), text)]
+        recorder.kernel.call, recorder.kernel.text = recorder.texts  # type: ignore[attr-defined]
         recorder.add(_recorder.W_FAIL, place)
         recorder.hand(last=True)
 
@@ -326,19 +340,35 @@ class Kernel:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.function(*arguments, **named)
 
-    def __getitem__(self, grid: Any) -> Callable[..., Launch]:
-        def with_arguments(*arguments: Any, **named: Any) -> Launch:
-            stages = named.get("num_stages", 1)
-            own = {name: value for name, value in named.items()
-                   if name in self.signature.parameters or name not in _UNUSED | {"num_stages"}}
-            try:
-                bound = self.signature.bind(*arguments, **own)
-            except TypeError as e:
-                raise BadArgument(2, [f"{self.__name__}(): {e}"]) from None
-            bound.apply_defaults()
-            found = grid(dict(bound.arguments)) if callable(grid) else grid
-            return Launch(self.function, (found,) if isinstance(found, int) else found, dict(bound.arguments), stages > 1)
-        return with_arguments
+    def __getitem__(self, grid: Any) -> "OnGrid":
+        return OnGrid(self, grid)
+
+    def __fspath__(self) -> str:
+        raise BadArgument(2, [f"the kernel {self.__name__} has no grid and no arguments: {self.__name__}[grid](...) is a bench"])
+
+
+class OnGrid:
+    """A kernel with its grid; called with arguments it is a bench."""
+
+    def __init__(self, kernel: Kernel, grid: Any):
+        self.kernel, self.grid = kernel, grid
+
+    def __fspath__(self) -> str:
+        name = self.kernel.__name__
+        raise BadArgument(2, [f"the kernel {name} has no arguments: {name}[grid](...) is a bench"])
+
+    def __call__(self, *arguments: Any, **named: Any) -> Launch:
+        signature = self.kernel.signature
+        stages = named.get("num_stages", 1)
+        own = {name: value for name, value in named.items()
+               if name in signature.parameters or name not in _UNUSED | {"num_stages"}}
+        try:
+            bound = signature.bind(*arguments, **own)
+        except TypeError as e:
+            raise BadArgument(2, [f"{self.kernel.__name__}(): {e}"]) from None
+        bound.apply_defaults()
+        found = self.grid(dict(bound.arguments)) if callable(self.grid) else self.grid
+        return Launch(self.kernel.function, (found,) if isinstance(found, int) else found, dict(bound.arguments), stages > 1)
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

@@ -351,7 +351,8 @@ class Commands:
         quiet = bool(options.pop("quiet", False))
         with files_of(inputs or {}) as words:
             query = self._query("run", operands + words, keep_run=bool(tensors or reference), quiet=quiet, **options)
-            rows = self._rows_of(query, quiet)
+            with named_as_inputs(words):
+                rows = self._rows_of(query, quiet)
         if not (tensors or reference):
             return rows
         found = Tensors(query)
@@ -381,6 +382,20 @@ def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
             np.save(path, np.ascontiguousarray(array), allow_pickle=False)
             words.append(f"{name}=@{path}")
         yield words
+
+
+@contextlib.contextmanager
+def named_as_inputs(words: List[str]) -> Iterator[None]:
+    """Messages name inputs["x"], not the file in which its array was handed over."""
+    try:
+        yield
+    except Error as e:
+        messages = e.messages
+        for name, path in (word.split("=@", 1) for word in words):
+            messages = [text.replace(path, f'inputs["{name}"]') for text in messages]
+        if messages == e.messages:
+            raise
+        raise error(e.code, messages, e.rows, e.key) from e.__cause__
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:

@@ -1,5 +1,6 @@
 """_query.py -- one command of the library, from words to rows."""
 import math
+import os
 import re
 import sys
 import time
@@ -14,8 +15,7 @@ WAIT_MS = 100  # how long Ctrl-C may wait,
 STOP_MS = 900  # and how long what it stops
 SHOWN_AFTER_S = 1.0
 INTERRUPTED = 130
-
-
+HERE = os.path.dirname(__file__)
 _left: List[Any] = []  # queries that did not stop, and what they borrow
 
 
@@ -166,6 +166,14 @@ def made_of(source: Any, borrowed: Any) -> Any:
     return made.status, made.topo, text.splitlines()
 
 
+def callers_level() -> int:
+    """The `stacklevel` by which a warning of the function that calls this is one of the user's line."""
+    level, frame = 1, sys._getframe(1)
+    while os.path.dirname(frame.f_code.co_filename) == HERE and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 class Query:
     """A command that has run."""
 
@@ -198,7 +206,7 @@ class Query:
         if code:
             raise error(code, messages, rows)
         if messages and not quiet:
-            warnings.warn("\n".join(messages), Note, stacklevel=4)
+            warnings.warn("\n".join(messages), Note, stacklevel=callers_level())
         return rows
 
     def text(self) -> str:

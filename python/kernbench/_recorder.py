@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Set, Tuple
 
 import numpy as np
 
+from ._errors import KernelError
 from ._native import ffi, lib
 
 NOW = threading.local()
@@ -23,8 +24,14 @@ OWN.add(__file__)
 Shape = Tuple[int, ...]
 
 
-class KernelMistake(Exception):
-    """A kernel in Python used the language wrongly."""
+class KernelMistake(KernelError):
+    """A kernel in Python used the language wrongly, or is not run by a machine."""
+
+    def __init__(self, text: str):
+        super().__init__(7, [text])
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.messages[0],)
 
 
 class Gone(BaseException):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._errors import BadInput, Note
 from ._frame import columns_of
+from ._query import callers_level
 
 COLUMNS = ("arrived_at", "num_prefill_tokens", "num_decode_tokens")
 FS_PER_S = 10**15
@@ -88,7 +89,7 @@ def missing(names: Sequence[str], place: str) -> None:
             raise BadInput(3, [f"{place}no column '{name}': a trace has {', '.join(COLUMNS)}"])
     others = sorted(name for name in names if name not in COLUMNS)
     if others:
-        warnings.warn(f"columns that are not read: {', '.join(others)}", Note, stacklevel=4)
+        warnings.warn(f"columns that are not read: {', '.join(others)}", Note, stacklevel=callers_level())
 
 
 class Cells:

@@ -2,15 +2,25 @@
  * cmd_tune.c -- `tune`: a bench with each combination of values of its arguments, the fastest
  * first.
  *
- * Each combination is a run, and an item of a plan. The time of a run is from the start of its
- * first launch to the last end of a kernel. Run `i` counts as stopped once its time passes the best
- * of the runs before it in the order of enumeration: it cannot win. Which runs are stopped so
- * depends on that order alone, not on when they happen to run; one that has run longer, as the best
- * was not known yet, has the same row. What is known is `best_fs`, in memory that all workers
- * share.
+ * Each combination is a run. The time of a run is from the start of its first launch to the last
+ * end of a kernel.
+ *
+ * Two plans. The first weighs each run: kb_launch_bound() says which time it takes at least, and
+ * how many commands it has. The second runs them. Where all together have few commands they run in
+ * the order of the lists; else those come first that could be fastest, and one whose bound passes
+ * the best of those before it does not run at all, as it takes longer than that in any case. One
+ * that runs is stopped once its time passes the best of the runs before it: it cannot win. So no
+ * combination is faster than the first row, and no row has a time that was not simulated to its
+ * end.
+ *
+ * Which runs are stopped, and which do not run, depends on the order alone, not on when they happen
+ * to run; one that has run longer, as the best was not known yet, has the same row. What is known
+ * is `best_fs`, in memory that all workers share.
  *
  * Example: five runs that take 10, 7, 9, 7 and 5 ns. The third is stopped, as it passes 7; the rows
- * are 5, 7 (the second), 7 (the fourth), 10, and the third with `above_ns` 7.
+ * are 5, 7 (the second), 7 (the fourth), 10, and the third with `above_ns` 7. If they had many
+ * commands, and bounds of 8, 6, 8, 6 and 4, they would run in the order 5, 2, 4, 1, 3: the rows are
+ * 5, and all others with `above_ns` their bounds, state `bound`, as 6 is more than 5.
  *
  * With --verify the winner alone runs again, with Phase 2.
  */
@@ -32,18 +42,25 @@
 enum {
     EVENTS_AT_ONCE = 20000, /* a few ms: how long a run may go on that cannot win */
     WINDOW_PER_THREAD = 16,
+    FEW_COMMANDS = 1 << 20, /* of all runs: a second or two */
     NOTE_BYTES = VARY_LABEL_BYTES + 256,
 };
 
 /* What a run has come to. */
 struct tried {
-    enum { TRIED_WAITS, TRIED_OK, TRIED_STOPPED, TRIED_FAILED } state;
+    enum { TRIED_WAITS, TRIED_OK, TRIED_STOPPED, TRIED_BOUND, TRIED_FAILED } state;
     enum exit_code code;
-    int64_t time_fs; /* of a run that was stopped: what it passed */
+    int64_t time_fs; /* of a run that was stopped: what it passed; of one by its bound: that */
     char *failed;    /* owned: why */
 };
 
-static const char *const states[] = {"waits", "ok", "stopped", "failed"};
+static const char *const states[] = {"waits", "ok", "stopped", "bound", "failed"};
+
+/* What a run takes at least, and how many commands it has. */
+struct weight {
+    int64_t bound_fs;
+    uint64_t commands;
+};
 
 /* A run in work, or done and not given yet. */
 struct slot {
@@ -57,7 +74,9 @@ struct tune {
     struct variants variants;
     const char *fixed[SETS_MAX]; /* borrowed: NAME=VALUE that all runs have */
     size_t n_fixed;
-    struct slot *slot; /* owned: of run i at i % window */
+    struct weight *weight; /* owned: of each run */
+    uint64_t *turn;        /* owned: runs in the order in which they run */
+    struct slot *slot;     /* owned: of the run whose turn is i at i % window */
     uint64_t window;
     _Atomic int64_t *best_fs; /* owned, of all workers: of the runs that were given */
     struct tried *tried;      /* owned: of each run */
@@ -120,10 +139,83 @@ static size_t words_of(const struct tune *t, uint64_t i, const char *words[])
     return n;
 }
 
-static void do_run(void *arg, unsigned thread, uint64_t i)
+/* -- what runs take at least ------------------------------------------------------------------ */
+
+/* A bench that cannot be weighed has the bound 0: its run will say why. */
+static void weigh(void *arg, unsigned thread, uint64_t i)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[i % t->window];
+    const char *words[SETS_MAX + VARY_KEYS_MAX];
+    kb_options options = {.engine = t->cli->opts.engine};
+    size_t n = words_of(t, i, words);
+    kb_bench_run *run = NULL;
+
+    (void)thread;
+    t->weight[i] = (struct weight){0};
+    kb_catch_crashes();
+    if (kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, NULL))
+        return;
+    if (kb_launch_bound(kb_bench_sim(run), &t->weight[i].bound_fs, &t->weight[i].commands))
+        t->weight[i] = (struct weight){0};
+    kb_bench_free(run);
+}
+
+static bool give_weight(void *arg, uint64_t i)
+{
+    (void)arg, (void)i;
+    return true;
+}
+
+static void pack_weight(void *arg, uint64_t i, struct packed *to)
+{
+    PACKED_PUT(to, ((const struct tune *)arg)->weight[i]);
+}
+
+static void unpack_weight(void *arg, uint64_t i, struct packed *from)
+{
+    PACKED_TAKE(from, ((struct tune *)arg)->weight[i]);
+}
+
+static void weigher_died(void *arg, uint64_t i, enum exit_code code, const char *why,
+                         const char *said)
+{
+    (void)code, (void)why, (void)said;
+    ((struct tune *)arg)->weight[i] = (struct weight){0};
+}
+
+static int by_bound(const void *a, const void *b, void *arg)
+{
+    uint64_t i = *(const uint64_t *)a, k = *(const uint64_t *)b;
+    const struct weight *w = arg;
+
+    if (w[i].bound_fs != w[k].bound_fs)
+        return w[i].bound_fs < w[k].bound_fs ? -1 : 1;
+    return i < k ? -1 : 1;
+}
+
+/* Those that could be fastest run first, if all together take long. */
+static void set_turns(struct tune *t)
+{
+    uint64_t n = t->variants.n, commands = 0;
+
+    t->turn = memory_new(n, sizeof *t->turn);
+    for (uint64_t i = 0; i < n; i++) {
+        t->turn[i] = i;
+        commands += t->weight[i].commands;
+    }
+    if (commands >= FEW_COMMANDS)
+        qsort_r(t->turn, n, sizeof *t->turn, by_bound, t->weight);
+    else
+        memset(t->weight, 0, n * sizeof *t->weight);
+}
+
+/* -- runs in turn ----------------------------------------------------------------------------- */
+
+static void do_run(void *arg, unsigned thread, uint64_t turn)
+{
+    struct tune *t = arg;
+    struct slot *s = &t->slot[turn % t->window];
+    uint64_t i = t->turn[turn];
     const char *words[SETS_MAX + VARY_KEYS_MAX];
     kb_error why = {""};
     bool wants = false;
@@ -131,6 +223,10 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
     (void)thread;
     s->tried = (struct tried){.state = TRIED_WAITS};
     s->said = (struct said){.n = 0};
+    if (t->weight[i].bound_fs > atomic_load(t->best_fs)) {
+        s->tried.state = TRIED_BOUND;
+        return;
+    }
     say_into(&s->said);
     kb_catch_crashes();
     size_t n = words_of(t, i, words);
@@ -144,28 +240,29 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
 
 /* -- as bytes ------------------------------------------------------------------------------- */
 
-static void pack_run(void *arg, uint64_t i, struct packed *to)
+static void pack_run(void *arg, uint64_t turn, struct packed *to)
 {
     const struct tune *t = arg;
-    const struct slot *s = &t->slot[i % t->window];
+    const struct slot *s = &t->slot[turn % t->window];
 
     PACKED_PUT(to, s->tried);
     PACKED_PUT(to, s->said);
 }
 
-static void unpack_run(void *arg, uint64_t i, struct packed *from)
+static void unpack_run(void *arg, uint64_t turn, struct packed *from)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[i % t->window];
+    struct slot *s = &t->slot[turn % t->window];
 
     PACKED_TAKE(from, s->tried);
     PACKED_TAKE(from, s->said);
 }
 
-static void run_died(void *arg, uint64_t i, enum exit_code code, const char *why, const char *said)
+static void run_died(void *arg, uint64_t turn, enum exit_code code, const char *why,
+                     const char *said)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[i % t->window];
+    struct slot *s = &t->slot[turn % t->window];
 
     s->tried = (struct tried){.state = TRIED_FAILED, .code = code};
     s->said = (struct said){.n = 0};
@@ -174,10 +271,10 @@ static void run_died(void *arg, uint64_t i, enum exit_code code, const char *why
     say_into(NULL);
 }
 
-static bool is_final(void *arg, uint64_t i)
+static bool is_final(void *arg, uint64_t turn)
 {
     const struct tune *t = arg;
-    const struct tried *r = &t->slot[i % t->window].tried;
+    const struct tried *r = &t->slot[turn % t->window].tried;
 
     return r->state != TRIED_WAITS && r->code != EXIT_SYSTEM;
 }
@@ -195,14 +292,17 @@ static char *reason_of(const struct tune *t, const struct slot *s)
     return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
 }
 
-static bool give_run(void *arg, uint64_t i)
+static bool give_run(void *arg, uint64_t turn)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[i % t->window];
+    struct slot *s = &t->slot[turn % t->window];
+    uint64_t i = t->turn[turn];
     int64_t best_fs = atomic_load(t->best_fs);
 
     if (s->tried.state == TRIED_WAITS) /* Ctrl-C */
         return false;
+    if (t->weight[i].bound_fs > best_fs) /* also if it has run, as the best was not known yet */
+        s->tried = (struct tried){.state = TRIED_BOUND, .time_fs = t->weight[i].bound_fs};
     if (s->tried.state == TRIED_OK && s->tried.time_fs > best_fs)
         s->tried.state = TRIED_STOPPED;
     if (s->tried.state == TRIED_STOPPED)
@@ -218,6 +318,25 @@ static bool give_run(void *arg, uint64_t i)
     return true;
 }
 
+static enum exit_code weigh_all(struct tune *t)
+{
+    struct plan plan = {.cli = t->cli,
+                        .things = "runs weighed",
+                        .n = t->variants.n,
+                        .threads = plan_threads(t->cli),
+                        .window = (uint64_t)plan_threads(t->cli) * WINDOW_PER_THREAD,
+                        .apart = !session_here(),
+                        .work = weigh,
+                        .give = give_weight,
+                        .pack = pack_weight,
+                        .unpack = unpack_weight,
+                        .died = weigher_died,
+                        .arg = t};
+
+    t->weight = memory_new(t->variants.n, sizeof *t->weight);
+    return plan_run(&plan);
+}
+
 static enum exit_code run_all(struct tune *t)
 {
     struct plan plan = {.cli = t->cli,
@@ -226,6 +345,7 @@ static enum exit_code run_all(struct tune *t)
                         .threads = plan_threads(t->cli),
                         .window = (uint64_t)plan_threads(t->cli) * WINDOW_PER_THREAD,
                         .apart = !session_here(),
+                        .first = t->variants.n, /* behind the weights */
                         .work = do_run,
                         .give = give_run,
                         .is_final = is_final,
@@ -259,7 +379,7 @@ static void sort_rows(struct tune *t)
 {
     t->order = memory_new(t->n_given + 1, sizeof *t->order);
     for (uint64_t i = 0; i < t->n_given; i++)
-        t->order[i] = i;
+        t->order[i] = t->turn[i];
     qsort_r(t->order, t->n_given, sizeof *t->order, compare, t);
 }
 
@@ -316,7 +436,8 @@ static bool tuned_row(void *arg, uint64_t row, struct cell *cells)
         cells[k] = t->variants.key[k].numbers ? cell_number(value) : cell_text(value);
     }
     cells[n++] = r->state == TRIED_OK ? cell_ns(r->time_fs) : cell_none();
-    cells[n++] = r->state == TRIED_STOPPED ? cell_ns(r->time_fs) : cell_none();
+    cells[n++] =
+        r->state == TRIED_STOPPED || r->state == TRIED_BOUND ? cell_ns(r->time_fs) : cell_none();
     cells[n++] = cell_text(states[r->state]);
     cells[n++] = r->failed ? cell_text(r->failed) : cell_none();
     cells[n++] = row == 0 ? verified(t, "verify") : cell_none();
@@ -354,8 +475,12 @@ static enum exit_code tune_into(void *arg, struct sink *s)
     struct tune *t = arg;
     struct rows rows = {.columns = t->columns, .row = tuned_row, .arg = t};
     char note[NOTE_BYTES];
-    enum exit_code code = run_all(t), compared = EXIT_OK;
+    enum exit_code code = weigh_all(t), compared = EXIT_OK;
 
+    if (code)
+        return code;
+    set_turns(t);
+    code = stop_asked() ? EXIT_OK : run_all(t);
     if (code)
         return code;
     sort_rows(t);
@@ -421,10 +546,12 @@ static enum exit_code read_words(struct tune *t)
 static void free_tune(struct tune *t)
 {
     for (uint64_t i = 0; i < t->n_given; i++)
-        free(t->tried[i].failed);
+        free(t->tried[t->turn[i]].failed);
     captured_free(&t->verified);
     variants_free(&t->variants);
     munmap(t->best_fs, sizeof *t->best_fs);
+    free(t->weight);
+    free(t->turn);
     free(t->slot);
     free(t->tried);
     free(t->order);

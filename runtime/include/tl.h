@@ -557,6 +557,8 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs);
 /* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
 #define tl_fail(tl, text) tl_fail_at(TL_HERE, tl, text)
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text);
+/* The same as a mistake of `call`, which messages name, for kernels in another language. */
+void tl_fail_of_at(tl_here here, tl_ctx *tl, const char *call, const char *text);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -69,17 +69,23 @@ void accs_free_all(struct tl_ctx *pe)
     pe->n_accs = pe->acc_stores = 0;
 }
 
-/* Its content was stored. */
-static void acc_give_back(uint64_t t, struct tl_acc *acc)
+void acc_gone(struct tl_acc *acc)
 {
-    struct tl_ctx *pe = acc->pe;
-    struct tl_acc **link = &pe->accs;
+    struct tl_acc **link = &acc->pe->accs;
 
     while (*link != acc)
         link = &(*link)->next;
     *link = acc->next;
-    pe->acc_stores--;
     acc_drop(acc);
+}
+
+/* Its content was stored. */
+static void acc_give_back(uint64_t t, struct tl_acc *acc)
+{
+    struct tl_ctx *pe = acc->pe;
+
+    pe->acc_stores--;
+    acc_gone(acc);
     flight_room(pe, t);
 }
 

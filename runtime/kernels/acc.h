@@ -19,6 +19,8 @@ struct tl_acc {
 /* An accumulator that is not set; NULL: no memory. It takes `nbytes` of the room. */
 KERNELS_OWN struct tl_acc *acc_new(struct tl_ctx *pe, uint64_t nbytes);
 KERNELS_OWN bool acc_has_room(const struct tl_ctx *pe, uint64_t nbytes);
+/* Its room is back. */
+KERNELS_OWN void acc_gone(struct tl_acc *acc);
 KERNELS_OWN void accs_free_all(struct tl_ctx *pe);
 
 /* The operand and the place of a command: its accumulator. */

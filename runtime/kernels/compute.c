@@ -105,7 +105,7 @@ void compute_measure(struct command *c)
 }
 
 /* The work of its engine. */
-static struct engine_work engine_work(const struct command *c)
+struct engine_work compute_work(const struct command *c)
 {
     const struct op *op = &c->op;
 
@@ -121,7 +121,7 @@ static struct engine_work engine_work(const struct command *c)
 void compute_engine(struct kb_sim *s, uint64_t t, struct command *c)
 {
     bool gemm = c->op.kind == OP_GEMM;
-    struct engine_work work = engine_work(c);
+    struct engine_work work = compute_work(c);
     struct stage stage = {
         .command = c, .stage = gemm ? STAGE_GEMM : STAGE_MATH, .id = c->op.id, .data_op = true};
 

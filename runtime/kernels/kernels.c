@@ -29,6 +29,8 @@
 #include "kernels/barrier.c"
 #include "kernels/launches.c"
 #include "pe/pe_cpu.c"
+#include "kernels/bound.c"
+#include "kernels/bound_launch.c"
 #include "kernels/deadlock.c"
 #include "kernels/launch.c"
 #include "kernels/tl_check.c"

@@ -47,6 +47,7 @@ struct kernels {
     bool watched;          /* sim_is_watched() */
     int how;               /* pe/pe_engine.c runs it: enum how, and more */
     struct tl_ctx *on;     /* the PE of the kernel that runs now; NULL: none */
+    struct bound *bound;   /* its commands are weighed, not carried out: bound.c; NULL: no */
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */

@@ -24,6 +24,7 @@
  * into a memory that exists (check_range()).
  */
 #include "data/cast.h"
+#include "kernels/bound.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -390,6 +391,9 @@ struct tl_tensor *do_command(struct command *c)
 {
     struct tl_tensor *result = c->result;
 
-    kernel_call(c);
+    if (bound_weighs(c->pe->kernels))
+        bound_command(c);
+    else
+        kernel_call(c);
     return result;
 }

@@ -6,6 +6,7 @@
  *
  * tl_time() is the time at which the last call returned: the kernel's own code takes none.
  */
+#include "kernels/bound.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
@@ -60,6 +61,7 @@ const kb_topology *tl_topology(const tl_ctx *tl)
 
 double tl_time(const tl_ctx *tl)
 {
+    bound_ends(&tl->kernels->pes[tl->number]);
     return (double)tl->kernels->now_fs / 1e6;
 }
 
@@ -166,9 +168,14 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs)
     kernel_pay(tl, 0, fs);
 }
 
-void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
+void tl_fail_of_at(tl_here here, tl_ctx *tl, const char *name, const char *text)
 {
-    struct call call = begin_call(tl, "tl_fail", here);
+    struct call call = begin_call(tl, name, here);
 
     BAD(&call, "%s", text ? text : "");
+}
+
+void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
+{
+    tl_fail_of_at(here, tl, "tl_fail", text);
 }

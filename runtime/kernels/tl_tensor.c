@@ -12,6 +12,7 @@
  * stride[] says, counts for its FETCH alone.
  */
 #include "kernels/accesses.h"
+#include "kernels/bound.h"
 #include "kernels/flight.h"
 #include "kernels/operands.h"
 #include "kernels/persist.h"
@@ -128,6 +129,7 @@ tl_tensor *tl_persist_at(tl_here here, tl_ctx *tl, const char *name, tl_tensor *
         BAD(&call, "the tensor is in flight: wait for it first");
     if (x->kind != TENSOR_VALUE || x->sliced)
         BAD(&call, "what is kept is a tensor that was loaded or computed, and no view");
+    bound_ends(tl);
     if (!persist_keep(tl, name, x))
         call_no_memory(&call);
     return x;
@@ -139,6 +141,7 @@ tl_tensor *tl_persisted_at(tl_here here, tl_ctx *tl, const char *name)
     struct tl_tensor *tensor;
     struct persisted *p;
 
+    bound_ends(tl);
     check_name(&call, name);
     p = persist_find(tl, name);
     if (!p)
@@ -402,6 +405,7 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
     enum mem_err err = MEM_OK;
 
     check_waited(call, tensor);
+    bound_ends(call->pe);
     if (tensor->kind == TENSOR_VALUE && (tensor->making || tensor->loads) &&
         tensor->wait != WAIT_OVER)
         BAD(call, "the tensor is in flight: wait for it first");

@@ -14,6 +14,7 @@
  * its start is handed over in pe->value, as the command's row is gone when the kernel goes on.
  */
 #include "kernels/accesses.h"
+#include "kernels/bound.h"
 #include "kernels/requests.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
@@ -60,6 +61,7 @@ static struct view fetch(const struct call *call, struct tl_tensor *x, uint64_t 
     struct view view;
     uint64_t bytes = dtype_bytes(x->dtype);
 
+    bound_ends(call->pe);
     c = new_command(call, OP_MATH);
     c->task = TASK_VALUE;
     c->op.math = TL_GEMM; /* none; the command may have been another one before */

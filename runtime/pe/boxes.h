@@ -22,6 +22,8 @@ KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A word reaches a PE, over no station: a credit, or the end of a barrier. */
 KERNELS_OWN void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot);
 
+/* The kernel of a PE gets its stack; false: there is no memory. */
+KERNELS_OWN bool pe_begin(struct tl_ctx *pe);
 /* Frees all that a PE has taken for its kernel. */
 KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
@@ -65,6 +67,9 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 
 KERNELS_OWN void pe_fetch(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
 KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
+/* How long so many bytes are at the port. */
+KERNELS_OWN int64_t pe_fetch_fs(const struct tl_ctx *pe, uint64_t nbytes);
+KERNELS_OWN int64_t pe_store_fs(const struct tl_ctx *pe, uint64_t nbytes);
 
 /* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
 
@@ -80,6 +85,7 @@ KERNELS_OWN struct engine_work pe_math_rows_work(const struct tl_ctx *of, const 
 KERNELS_OWN struct engine_work pe_math_fused_work(const struct tl_ctx *of, const struct op *op);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the start. */
 KERNELS_OWN void compute_measure(struct command *c);
+KERNELS_OWN struct engine_work compute_work(const struct command *c);
 KERNELS_OWN void compute_start(struct kb_sim *s, uint64_t t, struct command *c);
 /* Its FETCH begins; false: it fetches nothing. Its engine begins. */
 KERNELS_OWN bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c);

@@ -41,6 +41,7 @@
 #include "kernels/acc.h"
 #include "kernels/accesses.h"
 #include "kernels/barrier.h"
+#include "kernels/bound.h"
 #include "kernels/kernels_engine.h"
 #include "kernels/launches.h"
 #include "kernels/error.h"
@@ -308,7 +309,7 @@ static void go_on(struct tl_ctx *pe)
     }
 }
 
-static bool begin(struct tl_ctx *pe)
+bool pe_begin(struct tl_ctx *pe)
 {
     pe->co = co_new(pe->kernels->stacks, kernel_main, pe);
     if (!pe->co)
@@ -369,7 +370,7 @@ void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
         launch_begins(pe);
     if (pe->state == PE_BEGINS && s->observer)
         observe_start(pe, t - (uint64_t)pe->paid.launch_fs);
-    if (pe->state == PE_BEGINS && !begin(pe))
+    if (pe->state == PE_BEGINS && !pe_begin(pe))
         return;
     if (pe->state == PE_ISSUES && !issue_called(pe, t))
         return;
@@ -380,6 +381,8 @@ void kernel_wait(struct tl_ctx *pe)
 {
     struct kernels *k = pe->kernels;
 
+    if (bound_waits(pe))
+        return;
     do {
         if (!engine_until(pe->sim, pe->number)) {
             co_suspend(pe->co);
@@ -402,7 +405,7 @@ void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
     struct kernels *k = pe->kernels;
     uint64_t end_fs = later(k->now_fs, launch_fs + collective_fs);
 
-    if (end_fs == k->now_fs)
+    if (end_fs == k->now_fs || bound_pays(pe, launch_fs + collective_fs))
         return;
     if (!paid_until(pe, (int64_t)k->now_fs))
         pe->paid = (struct paid){0};

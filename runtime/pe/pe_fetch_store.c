@@ -14,14 +14,22 @@ static int64_t port_fs(const struct kb_sim *s, const struct memory_row *tcm, uin
     return drain_fs(nbytes, tcm->gbs + s->mask.tcm_gbs);
 }
 
+int64_t pe_fetch_fs(const struct tl_ctx *pe, uint64_t nbytes)
+{
+    return port_fs(pe->sim, &pe_kind(pe)->tcm_read, nbytes);
+}
+
+int64_t pe_store_fs(const struct tl_ctx *pe, uint64_t nbytes)
+{
+    return port_fs(pe->sim, &pe_kind(pe)->tcm_write, nbytes);
+}
+
 void pe_fetch(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes)
 {
-    stage_begin(s, t, stage, PORT_TCM_READ,
-                port_fs(s, &pe_kind(stage->command->pe)->tcm_read, nbytes), nbytes);
+    stage_begin(s, t, stage, PORT_TCM_READ, pe_fetch_fs(stage->command->pe, nbytes), nbytes);
 }
 
 void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes)
 {
-    stage_begin(s, t, stage, PORT_TCM_WRITE,
-                port_fs(s, &pe_kind(stage->command->pe)->tcm_write, nbytes), nbytes);
+    stage_begin(s, t, stage, PORT_TCM_WRITE, pe_store_fs(stage->command->pe, nbytes), nbytes);
 }

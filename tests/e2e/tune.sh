@@ -28,6 +28,24 @@ run tune gemm arg.K=64,4096 M=512 N=512 --format csv --quiet
 [ "$(cut -d, -f1,4 out | xargs)" = "arg.K,state 64,ok 4096,stopped" ]
 ok "a run that goes on too long"
 
+# -- many commands: bounds --------------------------------------------------------------------------
+
+# a million and more in all: those that may be fastest run first, and what cannot be does not run
+few=(flash H=8 S=2048 D=64)
+for jobs in 1 3; do
+    run tune "${few[@]}" arg.BM=16,64,128 arg.BT=16,64,256 -j $jobs --format csv --quiet -o bounds$jobs.csv
+done
+same bounds1.csv bounds3.csv && [ "$(grep -c ,bound, bounds1.csv)" -ge 2 ] && [ "$(awk -F, '$5 == "bound" && $4 <= 0' bounds1.csv)" = "" ]
+ok "what cannot be fastest by its bound has a row that says so, for any -j"
+# the smallest blocks of all would run for seconds; test_bound says of them that no bound is above a time
+run run "${few[@]}" --vary arg.BM=64,128 --vary arg.BT=16,64,256 --format csv --quiet -o all.csv
+run run "${few[@]}" --vary arg.BM=16 --vary arg.BT=64,256 --format csv --quiet -o more.csv
+sed 1d more.csv >>all.csv
+[ "$(sed -n 2p bounds1.csv | cut -d, -f1-3)" = "$(awk -F, 'NR > 1 { print $1 "," $2 "," $7 }' all.csv | sort -t, -k3,3g | head -1)" ]
+ok "the first is the fastest of all"
+awk -F, 'NR == FNR { took[$1 "," $2] = $7; next } FNR > 1 && ($1 "," $2) in took && ($3 != "" ? $3 != took[$1 "," $2] : $4 > took[$1 "," $2]) { wrong = 1 } END { exit wrong }' all.csv bounds1.csv
+ok "a time is that of a run, and what is above is not above it"
+
 # -- what fails -----------------------------------------------------------------------------------
 
 run tune softmax N=64 arg.M=64,0 --format csv

@@ -1,6 +1,7 @@
 """test_kernels.py -- kernels in Python: the results of numpy, the times of the same kernels in C, places of
 mistakes, every method that takes a bench."""
 import inspect
+import pickle
 import sys
 import threading
 
@@ -187,18 +188,18 @@ def beyond(x_ptr, n):
     tl.load(x_ptr + tl.arange(0, n + 1))
 
 
-@pytest.mark.parametrize("function, line, text, cause", [
-    (unfit, 2, "shapes [8] and [7] do not broadcast", "KernelMistake"),
-    (exhausts, 3, "the TCM is exhausted", None),
-    (divides, 1, "ZeroDivisionError: float division by zero", "ZeroDivisionError"),
-    (beyond, 1, "elements 0 to 8 are not in x_ptr, which has 8", "KernelMistake")])
-def test_mistakes_name_the_line(m, function, line, text, cause):
+@pytest.mark.parametrize("function, line, call, text, cause", [
+    (unfit, 2, "operator add", "shapes [8] and [7] do not broadcast", "KernelMistake"),
+    (exhausts, 3, "tl_", "the TCM is exhausted", None),
+    (divides, 1, "Python", "ZeroDivisionError: float division by zero", "ZeroDivisionError"),
+    (beyond, 1, "tl.load", "elements 0 to 8 are not in x_ptr, which has 8", "KernelMistake")])
+def test_mistakes_name_the_line(m, function, line, call, text, cause):
     n = 8 if function is not exhausts else 1 << 16
     x = np.zeros(8, np.float32)
     place = inspect.getsourcelines(function.function)[1] + 1 + line
     with pytest.raises(kernbench.KernelError) as e:
         m.run(function[(1,)](x, n), quiet=True)
-    assert f"kernel {function.__name__} on c0.pe0: " in str(e.value)
+    assert f"kernel {function.__name__} on c0.pe0: {call}" in str(e.value) and "tl_fail" not in str(e.value)
     assert f"test_kernels.py:{place}: " in str(e.value) and text in str(e.value)
     assert type(e.value.__cause__).__name__ == (cause or "NoneType")
 
@@ -209,6 +210,36 @@ def test_the_cell_of_a_notebook_is_named(m):
     exec(compile(source, "/tmp/ipykernel_7/123.py", "exec"), names)
     with pytest.raises(kernbench.KernelError, match="/tmp/ipykernel_7/123.py:3: shapes"):
         m.run(names["cell"][(1,)](np.zeros(8, np.float32)))
+
+
+def test_a_kernel_alone_is_no_bench(m):
+    for method in (m.run, m.why, m.breakdown, m.race):
+        with pytest.raises(kernbench.BadArgument, match=r"the kernel unfit has no grid and no arguments: unfit\[grid\]\(...\)"):
+            method(unfit)
+        with pytest.raises(kernbench.BadArgument, match="the kernel unfit has no arguments"):
+            method(unfit[(4,)])
+
+
+def test_a_mistake_is_an_error_of_the_package():
+    with pytest.raises(kernbench.KernelError, match="^this is called outside of a kernel$") as e:
+        beyond(np.zeros(8, np.float32), 8)
+    assert e.value.code == 7 and isinstance(e.value, tl.KernelMistake)
+    again = pickle.loads(pickle.dumps(e.value))
+    assert type(again) is tl.KernelMistake and str(again) == str(e.value)
+
+
+def test_notes_are_of_the_users_line(m):
+    with pytest.warns(kernbench.Note) as notes:
+        m.run("softmax", M=1, N=64)
+        kernbench.vary(m, {"sips": [1, 2]}).run("softmax", M=1, N=64)
+        m.breakdown("softmax", M=1, N=64)
+    assert len(notes) >= 2 and {note.filename for note in notes} == {__file__}
+
+
+def test_wrong_inputs_are_named_as_inputs(m):
+    with pytest.raises(kernbench.BadArgument) as e:
+        m.run("gather", inputs={"index": np.arange(3)}, M=64, L=64)
+    assert 'inputs["index"]' in str(e.value) and ".npy" not in str(e.value) and "tmp" not in str(e.value)
 
 
 def test_wrong_arguments_are_refused():

@@ -117,7 +117,27 @@ def kind(point):
     return {"100": "reads, saturated", "50": "half writes", "0": "writes"}[point["reads_pct"]]
 
 
-def table(all_points, replay, work):
+def columns_table(found):
+    """How many times as long strides take as the same bytes in order, saturated: by DRAMsim3, and here."""
+    yield "| a column of rows of | | ratios | mean error, % | worst, %, of DRAMsim3's ratio |"
+    yield "| ---: | --- | ---: | ---: | ---: |"
+    errors = {}
+    for (point_map, size, in_flight, reads, stride), (want, got) in found.items():
+        row = found.get((point_map, size, in_flight, reads, "0"))
+        if stride == "0" or row is None or in_flight == "1" or reads == "50":
+            continue
+        expected, ratio = row[0] / want, row[1] / got
+        errors.setdefault((int(stride), reads), []).append(((ratio / expected - 1) * 100, expected))
+    for (stride, reads), rows in sorted(errors.items(), key=lambda item: (item[0][0], -int(item[0][1]))):
+        worst = max(rows, key=lambda row: abs(row[0]))
+        yield (f"| {stride} B | {'reads' if reads == '100' else 'writes'} | {len(rows)} "
+               f"| {sum(abs(row[0]) for row in rows) / len(rows):.1f} | {worst[0]:+.1f}, {worst[1]:.1f} |")
+    everything = [row[0] for rows in errors.values() for row in rows]
+    yield (f"| **all** | | **{len(everything)}** | **{sum(map(abs, everything)) / len(everything):.1f}** "
+           f"| {sum(abs(error) <= 20 for error in everything)} within 20 % |")
+
+
+def table(all_points, replay, work, found):
     yield ("| map | bytes | in flight | pattern | reads % | DRAMsim3 GB/s | kernbench | % "
            "| DRAMsim3 ns | kernbench | % |")
     yield "| --- | ---: | ---: | --- " + "| ---: " * 7 + "|"
@@ -129,6 +149,9 @@ def table(all_points, replay, work):
         both = [(g / e - 1) * 100 for g, e in zip(got, expected)]
         errors.setdefault(kind(point), []).append(both)
         pattern = point["pattern"]
+        if pattern != "rand":
+            key = point["map"], point["request_bytes"], point["in_flight"], point["reads_pct"]
+            found[(*key, point["stride_bytes"] if pattern == "stride" else "0")] = expected[0], got[0]
         if pattern == "stride":
             pattern += " " + point["stride_bytes"]
         yield (f"| {point['map']} | {point['request_bytes']} | {point['in_flight']} | {pattern} "
@@ -231,9 +254,10 @@ def main():
         return 2
     all_points = points()
     page = Page()
+    found = {}
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
-        for lines in (table(all_points, sys.argv[1], work), hbm3_table(sys.argv[1], work),
+        for lines in (table(all_points, sys.argv[1], work, found), columns_table(found), hbm3_table(sys.argv[1], work),
                       patterns_table(sys.argv[1], work)):
             print()
             page.print(lines)

@@ -148,14 +148,18 @@ static void mlp_tp(tl_ctx *tl, const kb_args *args)
 {
     struct part p = part_of_pe(tl, args);
     bool rounds = p.dtype != p.sum_dtype;
+    kb_coll sum = {.in = p.sums,
+                   .out = rounds ? p.sums : p.y,
+                   .count = p.m * p.k,
+                   .dtype = p.sum_dtype,
+                   .op = TL_ADD,
+                   .algorithm = coll_of(args->user)};
 
     if (p.n > 0)
         own_sums(tl, &p);
     else
         no_sums(tl, &p);
-    kb_all_reduce(tl, group_over(tl, OVER_PES), .in = p.sums, .out = rounds ? p.sums : p.y,
-                  .count = p.m * p.k, .dtype = p.sum_dtype, .op = TL_ADD,
-                  .algorithm = coll_of(args->user));
+    kb_all_reduce_at(TL_HERE, tl, group_over(tl, OVER_PES), sum);
     if (rounds)
         round_rows(tl, &p);
 }

@@ -1,116 +1,69 @@
-/* gemm.c -- c = a b: every PE computes a block of c from its rows of a and columns of b.
+/* gemm.c -- c = a b on a grid of all PEs, as product.h runs it: blocks of c, operands by multicast.
  *
- * Rows of c and a are shared out over the cubes, columns of c and b over the PEs of a cube. So a PE
- * has a block of c, and all of its rows of a in its own slice (each PE of the cube has a copy). The
- * rows of b are spread over the cubes: a PE loads a part of its columns from the PE of its own
- * number in each cube, its own cube first, so that not all of them load from one. The traffic is
- * therefore reads of b from all cubes; a and c stay local.
+ * A cube has a part of the rows of a and c, and each of its PEs a part of their columns. Of b a
+ * cube has a part of the columns and its PEs rows of that, so that the tiles of a step set out from
+ * all cubes (b_by=columns); in a memory that all PEs share rows lie together (b_by=rows).
  *
- * A block of c is made in tiles of at most 128 x 128, with up to 128 of the inner dimension at
- * once: load both operands, wait, multiply, add to the sum in f32 (or i32 for i8). It does not load
- * ahead; qkv_gemm.c does.
+ * On cube8 with the initial values the grid is 8 x 8, a row of it a cube: a PE makes 32 x 32 of c
+ * in one step, as all of K is less than the 64 KiB that a step may have: 786.07 ns.
  *
- * On cube8 with the initial values a PE has 32 x 32 of c and loads 32 x 32 of b from each of 8
- * cubes: all PEs read 2 MiB, half of it a, in 1264.12 ns. Arguments: M, N, K, dtype.
+ * Arguments: M, N, K, dtype; GRID rows of the grid, BM, BN, BK: 0 is chosen here. What does not fit
+ * into a TCM or an accumulator is refused with what does.
  */
-#include <math.h>
-#include "even.h"
-#include "tile.h"
+#include "product.h"
 
-enum { TILE = 128 };
+enum { B_AUTO, B_BY_COLUMNS, B_BY_ROWS };
 
-/*
- * A cube has a part of the rows of c and of a, and its PEs share the columns. The rows of b are
- * spread over the cubes, so that a PE loads most of them from other cubes.
- */
-static const kb_placement of_a = {KB_ROW_WISE, KB_REPLICATE};
-static const kb_placement of_b = {KB_ROW_WISE, KB_COLUMN_WISE};
-static const kb_placement of_c = {KB_ROW_WISE, KB_COLUMN_WISE};
+static const kb_placement of_ac = {KB_ROW_WISE, KB_COLUMN_WISE};
 
-/* Begins to load m x n elements of a part, from row i, column j. */
-static tl_tensor *load_block(tl_ctx *tl, const kb_shard *part, kb_dtype dtype, int64_t i, int64_t j,
-                             int64_t m, int64_t n)
+static kb_placement placement_of_b(const kb_bench_run *run)
 {
-    int64_t size = (int64_t)kb_dtype_bytes(dtype), row = part->shape.dim[1] * size;
-    int64_t strides[] = {row, size};
-
-    return tl_load_strided_async(tl, part->address + (uint64_t)(i * row + j * size), dtype,
-                                 KB_SHAPE(m, n), strides);
-}
-
-/* sum + a b; sum may be NULL. Frees all three. */
-static tl_tensor *add_product(tl_ctx *tl, tl_tensor *sum, tl_tensor *a, tl_tensor *b)
-{
-    tl_wait(tl, a);
-    tl_wait(tl, b);
-    tl_tensor *product = tl_dot(tl, a, b, .dtype_out = sum_dtype(tl_dtype(a)));
-    tl_free(tl, a);
-    tl_free(tl, b);
-    if (!sum)
-        return product;
-    tl_tensor *more = tl_add(tl, sum, product);
-    tl_free(tl, sum);
-    tl_free(tl, product);
-    return more;
-}
-
-/* Computes m x n elements of this PE's block of c, from row i, column j. */
-static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int64_t m, int64_t n)
-{
-    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]), dtype_c = kb_tensor_dtype(args->tensors[2]);
-    uint32_t pe = tl_pe(tl), pes = (uint32_t)tl_num_programs(tl, 0), n_pes = all_pes(tl);
-    kb_shard a = kb_tensor_shard(args->tensors[0], pe), c = kb_tensor_shard(args->tensors[2], pe);
-    tl_tensor *sum = NULL;
-
-    for (uint32_t q = 0; q < n_pes; q += pes) { /* own cube first: not all load from one */
-        kb_shard b = kb_tensor_shard(args->tensors[1], (pe + q) % n_pes);
-
-        for (int64_t k = 0; k < b.shape.dim[0]; k += TILE) {
-            int64_t depth = least(TILE, b.shape.dim[0] - k);
-
-            tl_tensor *left = load_block(tl, &a, dtype, i, b.first[0] + k, m, depth);
-            tl_tensor *right = load_block(tl, &b, dtype, k, j, depth, n);
-
-            sum = add_product(tl, sum, left, right);
-        }
-    }
-    int64_t size = (int64_t)kb_dtype_bytes(dtype_c), row = c.shape.dim[1] * size;
-    int64_t strides[] = {row, size};
-    if (dtype_c != sum_dtype(dtype))
-        sum = tl_cast(tl, sum, dtype_c);
-    tl_store_strided(tl, c.address + (uint64_t)(i * row + j * size), sum, strides);
+    if (kb_bench_choice(run, "b_by") == B_BY_ROWS)
+        return BY_ROWS;
+    return (kb_placement){KB_COLUMN_WISE, KB_ROW_WISE};
 }
 
 static void gemm(tl_ctx *tl, const kb_args *args)
 {
-    kb_shape block = kb_tensor_shard(args->tensors[2], tl_pe(tl)).shape;
+    struct product p = {.cut = cut_of(args->user, kb_bench_int(args->user, "GRID")),
+                        .a = {.tensor = args->tensors[0], .lies = of_ac},
+                        .b = {.tensor = args->tensors[1], .lies = placement_of_b(args->user)},
+                        .c = {.tensor = args->tensors[2], .lies = of_ac}};
 
-    for (int64_t i = 0; i < block.dim[0]; i += TILE)
-        for (int64_t j = 0; j < block.dim[1]; j += TILE) {
-            uint64_t mark = tl_mark(tl);
+    count_steps(&p.cut, all_pes(tl));
+    product(tl, &p);
+}
 
-            make_tile(tl, args, i, j, least(TILE, block.dim[0] - i), least(TILE, block.dim[1] - j));
-            tl_release(tl, mark);
-        }
+static void refuse_rows(kb_bench_run *run, const struct cut *x, uint32_t pes)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "gemm: GRID=%lld has more rows than there are PEs: %u",
+             (long long)x->rows, pes);
+    kb_bench_refuse(run, text);
 }
 
 static void setup(kb_bench_run *run)
 {
-    kb_dtype dtype = kb_bench_dtype(run, "dtype");
-    int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
+    const kb_topology *topo = kb_bench_topology(run);
+    struct cut x = cut_of(run, kb_bench_int(run, "GRID"));
 
     if (!is_even(run, "gemm"))
         return;
-    kb_bench_input(run, "a", dtype, KB_SHAPE(m, k), of_a, 1);
-    kb_bench_input(run, "b", dtype, KB_SHAPE(k, n), of_b, 1 / sqrt((double)k));
-    kb_bench_output(run, "c", product_dtype(dtype), KB_SHAPE(m, n), of_c);
+    if (x.rows > kb_pe_count(topo)) {
+        refuse_rows(run, &x, kb_pe_count(topo));
+        return;
+    }
+    if (!settle(run, "gemm", &x))
+        return;
+    set(run, "GRID", x.rows);
+    if (kb_bench_choice(run, "b_by") == B_AUTO)
+        kb_bench_set(run, "b_by", room_of(topo).shared ? "rows" : "columns");
+    kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), of_ac, 1);
+    kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), placement_of_b(run),
+                   1 / sqrt((double)x.k));
+    kb_bench_output(run, "c", x.dtype_c, KB_SHAPE(x.m, x.n), of_ac);
     kb_bench_launch(run, "gemm", gemm, NULL, 0);
-}
-
-static void reference(const kb_bench_run *run, double *const *t)
-{
-    kb_reference_product(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
-                         kb_bench_int(run, "K"));
 }
 
 static const kb_bench_arg args_of_gemm[] = {
@@ -118,13 +71,19 @@ static const kb_bench_arg args_of_gemm[] = {
     SIZE_ARG("N", "256", "columns of b and c"),
     SIZE_ARG("K", "256", "columns of a, rows of b"),
     DTYPE_ARG("f16", "f16 bf16 f32 f64 i8"),
+    CHOSEN_ARG("GRID", "rows of the grid of PEs"),
+    CHOSEN_ARG("BM", "rows of c in an accumulator"),
+    CHOSEN_ARG("BN", "columns of it"),
+    CHOSEN_ARG("BK", "of K in a step"),
+    {"b_by", KB_ARG_CHOICE, "auto", 0, 0, "auto columns rows", "what of b a cube has"},
+    SEND_ARG,
 };
 
 const kb_bench bench_gemm = {
     .name = "gemm",
-    .summary = "c = a b in tiles, partial sums in f32; rows of b come from all cubes",
+    .summary = "c = a b on a grid of PEs: a by multicast along its rows, b along its columns",
     .args = args_of_gemm,
     .n_args = sizeof args_of_gemm / sizeof *args_of_gemm,
     .setup = setup,
-    .reference = reference,
+    .reference = reference_of_product,
 };

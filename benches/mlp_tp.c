@@ -5,44 +5,50 @@
  * without talking to any other PE: a matrix as large as y, but only a summand of it. An all-reduce
  * over all PEs then adds the summands, and every PE ends with all of y.
  *
- * So the first half is loads from the own slice and arithmetic, in blocks of at most 64 rows of x
- * and 64 hidden columns; the second half is the messages of the all-reduce. Sums are kept and added
- * in f32 (f64 for f64), in the tensor `sums`, and rounded to dtype at the end.
+ * So the first half are two products of product.h on a grid of the own PE alone, of x and w1 to
+ * `hidden`, whose sums go through act in f32 (f64 for f64), and of that and w2 to `sums`; the
+ * second half is the messages of the all-reduce. Summands are added in f32 and rounded to dtype at
+ * the end.
  *
  * On cube8 with the initial values a PE has 16 hidden columns, and the all-reduce adds 64 matrices
- * of 32 x 256 f32, 32 KiB each. algorithm=auto takes hierarchical: 2152.78 ns in all; with ring it
- * would be 2866.30 ns. Arguments: M, N, K, dtype, act, and algorithm of the all-reduce.
+ * of 32 x 256 f32, 32 KiB each. algorithm=auto takes hierarchical: 2121.92 ns in all; with ring it
+ * would be 2897.55 ns. Arguments: M, N, K, dtype, act, and algorithm of the all-reduce.
  */
 #include "coll_auto.h"
-#include "even.h"
+#include "product.h"
 
-enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
-enum { X, W1, W2, Y, SUMS }; /* tensors */
+enum { X, W1, W2, Y, SUMS, HIDDEN }; /* tensors */
 enum act { RELU, SIGMOID, TANH, GELU };
 
 /* The part of a PE: all of x, and as many columns of w1 as rows of w2. */
 struct part {
-    kb_shard x, w1, w2;
-    int64_t m, n, k; /* n: its hidden columns */
-    int64_t block;
-    kb_dtype dtype, sums;
+    uint64_t x, w1, w2, hidden, y, sums; /* addresses */
+    int64_t m, n, k;                     /* n: its hidden columns */
+    kb_dtype dtype, sum_dtype;
     enum act act;
 };
 
+static uint64_t own(tl_ctx *tl, const kb_args *args, int tensor)
+{
+    return kb_tensor_shard(args->tensors[tensor], tl_pe(tl)).address;
+}
+
 static struct part part_of_pe(tl_ctx *tl, const kb_args *args)
 {
-    struct part p = {.x = kb_tensor_shard(args->tensors[X], tl_pe(tl)),
-                     .w1 = kb_tensor_shard(args->tensors[W1], tl_pe(tl)),
-                     .w2 = kb_tensor_shard(args->tensors[W2], tl_pe(tl)),
-                     .dtype = kb_tensor_dtype(args->tensors[Y]),
-                     .sums = kb_tensor_dtype(args->tensors[SUMS]),
-                     .act = (enum act)kb_bench_choice(args->user, "act")};
-
-    p.m = p.x.shape.dim[0];
-    p.k = p.x.shape.dim[1];
-    p.n = p.w2.shape.dim[0];
-    p.block = least(BLOCK, rows_that_fit(tl_topology(tl), p.k * 8, 8));
-    return p;
+    return (struct part){
+        .x = own(tl, args, X),
+        .w1 = own(tl, args, W1),
+        .w2 = own(tl, args, W2),
+        .hidden = own(tl, args, HIDDEN),
+        .y = own(tl, args, Y),
+        .sums = own(tl, args, SUMS),
+        .m = kb_bench_int(args->user, "M"),
+        .n = kb_tensor_shard(args->tensors[W2], tl_pe(tl)).shape.dim[0],
+        .k = kb_bench_int(args->user, "K"),
+        .dtype = kb_tensor_dtype(args->tensors[Y]),
+        .sum_dtype = kb_tensor_dtype(args->tensors[SUMS]),
+        .act = (enum act)kb_bench_choice(args->user, "act"),
+    };
 }
 
 /* x (1 + erf(x / sqrt(2))) / 2 */
@@ -58,75 +64,82 @@ static tl_tensor *gelu(tl_ctx *tl, tl_tensor *x)
     return y;
 }
 
-/* act(x); frees x. */
-static tl_tensor *activated(tl_ctx *tl, tl_tensor *x, enum act act)
+/* act of a sum, rounded to the type of the hidden columns. */
+static tl_tensor *activated(tl_ctx *tl, tl_acc *sum, const void *arg)
 {
-    tl_tensor *y = act == RELU      ? tl_maximum(tl, x, tl_scalar(tl, 0))
-                   : act == SIGMOID ? tl_sigmoid(tl, x)
-                   : act == TANH    ? tl_tanh(tl, x)
-                                    : gelu(tl, x);
+    const struct part *p = arg;
+    tl_tensor *x = tl_acc_store(tl, sum, p->sum_dtype);
+    tl_tensor *y = p->act == RELU      ? tl_maximum(tl, x, tl_scalar(tl, 0))
+                   : p->act == SIGMOID ? tl_sigmoid(tl, x)
+                   : p->act == TANH    ? tl_tanh(tl, x)
+                                       : gelu(tl, x);
 
     tl_free(tl, x);
-    return y;
+    return rounded(tl, y, p->dtype);
 }
 
-/* The contribution of hidden columns [j, j + n) of the part to the rows of y that belong to `x`. */
-static tl_tensor *through(tl_ctx *tl, const struct part *p, tl_tensor *x, int64_t j, int64_t n)
+/* The cut of a product of the own PE alone. */
+static struct cut cut_alone(struct room room, int64_t m, int64_t n, int64_t k, kb_dtype dtype,
+                            kb_dtype dtype_c)
 {
-    int64_t size = (int64_t)kb_dtype_bytes(p->dtype), row = p->n * size;
-    tl_tensor *w1 = tl_load_strided_async(tl, p->w1.address + (uint64_t)(j * size), p->dtype,
-                                          KB_SHAPE(p->k, n), ((int64_t[]){row, size}));
-    tl_tensor *w2 =
-        tl_load_async(tl, p->w2.address + (uint64_t)(j * p->k * size), p->dtype, KB_SHAPE(n, p->k));
+    struct cut x = {.m = m, .n = n, .k = k, .rows = 1, .dtype = dtype, .dtype_c = dtype_c};
 
-    tl_wait(tl, w1);
-    tl_tensor *hidden = tl_dot(tl, x, w1, .dtype_out = p->sums);
-    tl_free(tl, w1);
-    hidden = rounded(tl, activated(tl, hidden, p->act), p->dtype);
-    tl_wait(tl, w2);
-    tl_tensor *y = tl_dot(tl, hidden, w2, .dtype_out = p->sums);
-    tl_free(tl, hidden);
-    tl_free(tl, w2);
-    return y;
+    choose(&x, room, 1);
+    count_steps(&x, 1);
+    return x;
 }
 
-/* x + y; frees both. */
-static tl_tensor *added(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
+static struct matrix matrix_at(uint64_t address, int64_t columns)
 {
-    tl_tensor *sum = tl_add(tl, x, y);
-
-    tl_free(tl, x);
-    tl_free(tl, y);
-    return sum;
+    return (struct matrix){.address = address, .columns = columns};
 }
 
-/* Computes rows [i, i + rows) of the PE's sum; zeros if it has no hidden columns. */
-static tl_tensor *sum_rows(tl_ctx *tl, const struct part *p, int64_t i, int64_t rows)
+/* sums = act(x w1) w2 of the own hidden columns. */
+static void own_sums(tl_ctx *tl, const struct part *p)
 {
-    uint64_t from = p->x.address + (uint64_t)(i * p->k) * kb_dtype_bytes(p->dtype);
-    tl_tensor *x, *sum;
+    struct room room = room_of(tl_topology(tl));
+    struct product first = {.cut = cut_alone(room, p->m, p->n, p->k, p->dtype, p->dtype),
+                            .a = matrix_at(p->x, p->k),
+                            .b = matrix_at(p->w1, p->n),
+                            .c = matrix_at(p->hidden, p->n),
+                            .finish = activated,
+                            .arg = p};
+    struct product second = {.cut = cut_alone(room, p->m, p->k, p->n, p->dtype, p->sum_dtype),
+                             .a = matrix_at(p->hidden, p->n),
+                             .b = matrix_at(p->w2, p->k),
+                             .c = matrix_at(p->sums, p->k)};
 
-    if (p->n == 0)
-        return tl_full(tl, p->sums, KB_SHAPE(rows, p->k), 0);
-    x = tl_load(tl, from, p->dtype, KB_SHAPE(rows, p->k));
-    sum = through(tl, p, x, 0, least(p->block, p->n));
-    for (int64_t j = p->block; j < p->n; j += p->block)
-        sum = added(tl, sum, through(tl, p, x, j, least(p->block, p->n - j)));
-    return sum;
+    product(tl, &first);
+    product(tl, &second);
 }
 
-/* y = sum, rounded to the type of y. */
-static void round_rows(tl_ctx *tl, const struct part *p, uint64_t sum, uint64_t y)
+/* Of a PE that has no hidden columns. */
+static void no_sums(tl_ctx *tl, const struct part *p)
+{
+    int64_t rows = rows_that_fit(tl_topology(tl), p->k * 8, 8);
+    uint64_t row = (uint64_t)p->k * kb_dtype_bytes(p->sum_dtype);
+
+    for (int64_t i = 0; i < p->m; i += rows) {
+        tl_tensor *zeros = tl_full(tl, p->sum_dtype, KB_SHAPE(least(rows, p->m - i), p->k), 0);
+
+        tl_store(tl, p->sums + (uint64_t)i * row, zeros);
+        tl_free(tl, zeros);
+    }
+}
+
+/* y = sums, rounded to the type of y. */
+static void round_rows(tl_ctx *tl, const struct part *p)
 {
     int64_t rows = rows_that_fit(tl_topology(tl), p->k * 8, 8);
 
     for (int64_t i = 0; i < p->m; i += rows) {
         kb_shape shape = KB_SHAPE(least(rows, p->m - i), p->k);
         uint64_t at = (uint64_t)(i * p->k);
-        tl_tensor *x = tl_load(tl, sum + at * kb_dtype_bytes(p->sums), p->sums, shape);
+        tl_tensor *x =
+            tl_load(tl, p->sums + at * kb_dtype_bytes(p->sum_dtype), p->sum_dtype, shape);
 
         x = rounded(tl, x, p->dtype);
-        tl_store(tl, y + at * kb_dtype_bytes(p->dtype), x);
+        tl_store(tl, p->y + at * kb_dtype_bytes(p->dtype), x);
         tl_free(tl, x);
     }
 }
@@ -134,22 +147,17 @@ static void round_rows(tl_ctx *tl, const struct part *p, uint64_t sum, uint64_t 
 static void mlp_tp(tl_ctx *tl, const kb_args *args)
 {
     struct part p = part_of_pe(tl, args);
-    uint64_t y = kb_tensor_shard(args->tensors[Y], tl_pe(tl)).address;
-    uint64_t sum = kb_tensor_shard(args->tensors[SUMS], tl_pe(tl)).address;
-    uint64_t row = (uint64_t)p.k * kb_dtype_bytes(p.sums);
-    kb_coll c = {.in = sum, .out = p.dtype == p.sums ? y : sum, .dtype = p.sums, .op = TL_ADD};
+    bool rounds = p.dtype != p.sum_dtype;
 
-    c.count = p.m * p.k;
-    c.algorithm = coll_of(args->user);
-    for (int64_t i = 0; i < p.m; i += p.block) {
-        uint64_t mark = tl_mark(tl);
-
-        tl_store(tl, sum + (uint64_t)i * row, sum_rows(tl, &p, i, least(p.block, p.m - i)));
-        tl_release(tl, mark);
-    }
-    kb_all_reduce_at(TL_HERE, tl, group_over(tl, OVER_PES), c);
-    if (p.dtype != p.sums)
-        round_rows(tl, &p, sum, y);
+    if (p.n > 0)
+        own_sums(tl, &p);
+    else
+        no_sums(tl, &p);
+    kb_all_reduce(tl, group_over(tl, OVER_PES), .in = p.sums, .out = rounds ? p.sums : p.y,
+                  .count = p.m * p.k, .dtype = p.sum_dtype, .op = TL_ADD,
+                  .algorithm = coll_of(args->user));
+    if (rounds)
+        round_rows(tl, &p);
 }
 
 /* PEs of all SIPs. */
@@ -165,9 +173,15 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
     kb_shape of_all = KB_SHAPE(ranks_of(run), m, k);
+    struct room room = room_of(kb_bench_topology(run));
+    struct cut x = cut_alone(room, m, parts(n, ranks_of(run)), k, dtype, sum_dtype(dtype));
 
     if (!is_even(run, "mlp_tp"))
         return;
+    if (!fits(&x, room, x.bm, x.bn, x.bk)) {
+        refuse(run, "mlp_tp", &x, room);
+        return;
+    }
     choose_for(run, "mlp_tp",
                (struct question){.topo = kb_bench_topology(run),
                                  .over = OVER_PES,
@@ -179,6 +193,7 @@ static void setup(kb_bench_run *run)
     kb_bench_input(run, "w2", dtype, KB_SHAPE(n, k), BY_ROWS, 1 / sqrt((double)n));
     kb_bench_output(run, "y", dtype, of_all, BY_ROWS);
     kb_bench_scratch(run, "sums", sum_dtype(dtype), of_all, BY_ROWS);
+    kb_bench_scratch(run, "hidden", dtype, KB_SHAPE(m, n), BY_COLUMNS);
     kb_bench_launch(run, "mlp_tp", mlp_tp, NULL, 0);
 }
 

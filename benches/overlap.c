@@ -1,4 +1,8 @@
-/* overlap.c -- c = a b in f16 with engines that overlap: 4096^3 on cube8 takes 96.6 % of its peak.
+/* overlap.c -- the shortest product whose engines overlap, to start a kernel with tl_async() from.
+ *
+ * c = a b in f16: 4096^3 on cube8 takes 96.6 % of its peak. gemm.c gets more, of any operands, by
+ * multicasts and accumulators; here each PE needs all of its operands in its own slice, so a and b
+ * lie there many times.
  *
  * A cube has a part of the rows of a and c, each of its PEs a part of the columns of b and c, all
  * in its own slice. A dot takes BM rows of a and BN columns of b over all of K; b stays in the TCM.

@@ -40,7 +40,7 @@ static struct routes_of routes_of(const struct kb_topology *t, uint32_t i)
 static uint32_t exit_of(const struct routes_of *of, uint32_t cube, uint32_t a, uint32_t b)
 {
     return of->back ? mesh_back_exit(of->t, of->plane, of->odd, cube, b, a)
-                    : mesh_exit(of->t, of->plane, of->odd, cube, b);
+                    : mesh_step(of->t, of->plane, of->odd, cube, a, b);
 }
 
 static bool has_way(const struct routes_of *of, uint32_t a, uint32_t b)

@@ -3,7 +3,8 @@
  *
  * Which VCs packets may own is a plan (shares.h). Plans are tried from the plainest on: with
  * `broken`, detours together with other routes, then apart; in cubes with meshes a route in one
- * stage, in two, in three; in a net all VCs, datelines, hop classes. The first plan without a
+ * stage, in two, in three; in a net all VCs, datelines, hop classes, and with other routes, which
+ * go up a tree and then down, all VCs again. The first plan without a
  * circle (channels_circle.c) is taken, and if there is none the circle of the plainest is named.
  */
 #include "channels.h"
@@ -71,8 +72,8 @@ bool refuse_channels(const struct routes *r)
                               r->vcs_needed * r->topo.prios);
     return diag_error(r->spec->diag, spec_place(r->spec, KEY_contention_vcs),
                       "with 'contention.links: router' packets could wait for each other in a "
-                      "circle, %s: %s",
-                      r->circle, remedy);
+                      "circle, %s%s: %s",
+                      r->circle, r->no_other ? r->no_other : "", remedy);
 }
 
 static bool has_shares(const struct routes *r)
@@ -85,9 +86,9 @@ static bool has_shares(const struct routes *r)
 
 static void keep_shares(struct routes *r, const struct share_plan *plan)
 {
-    r->topo.detours_by = (uint8_t)(r->up_down      ? DETOURS_UP_DOWN
-                                   : plan->detours ? DETOURS_APART
-                                                   : DETOURS_WITH);
+    r->topo.detours_by = (uint8_t)(r->up_down && !r->topo.port_rows ? DETOURS_UP_DOWN
+                                   : plan->detours                  ? DETOURS_APART
+                                                                    : DETOURS_WITH);
     r->topo.vcs_vary = has_shares(r);
     if (!r->topo.vcs_vary)
         r->topo.request_shares = r->topo.answer_shares = NULL;
@@ -156,10 +157,11 @@ static bool has_rings(const struct kb_topology *t)
 static bool make_net_channels(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    struct share_plan plan = {.stages = 1};
+    bool up_down = t->routes_by == ROUTES_UP_DOWN;
+    struct share_plan plan = {.stages = 1, .routes = up_down ? ROUTES_UP_DOWN : ROUTES_ALL};
 
     t->hops_inside = has_meshes(r);
-    for (plan.routes = ROUTES_ALL; plan.routes <= ROUTES_HOPS; plan.routes++) {
+    for (; plan.routes <= (up_down ? ROUTES_UP_DOWN : ROUTES_HOPS); plan.routes++) {
         const char *circle;
         uint32_t parts;
 

@@ -416,7 +416,9 @@ static uint64_t search_sip(struct search *s)
     find_steps(s);
     s->up_down = s->r->up_down >> s->plane & 1;
     if (s->up_down)
-        s->tree = up_down_make(s->r->arena, t->cubes, &s->r->found->there[s->first], tree_step, s);
+        s->tree =
+            up_down_make(s->r->arena, t->cubes, N_SIDES,
+                         up_down_lowest(t->cubes, &s->r->found->there[s->first]), tree_step, s);
     else
         find_reach(s);
     memset(s->nearest, 0xff, (size_t)t->cubes * t->chiplets * sizeof *s->nearest);

@@ -84,8 +84,9 @@ void emit_gaps(FILE *out, const struct routes *r)
     const struct kb_topology *t = &r->topo;
     size_t cubes = sip_cubes(t), all = sim_cubes(t);
 
+    emit_define_int(out, "mesh_tables", mesh_tables(t));
     emit_begin_map(out, "detour_of");
-    for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_ties(t); i++)
+    for (size_t i = 0; t->has_gaps && i < cubes * t->planes * mesh_tables(t); i++)
         fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
     emit_end_map(out);
     emit_begin_map(out, "shores");
@@ -107,7 +108,7 @@ void emit_gaps(FILE *out, const struct routes *r)
     emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
     emit_define_int(out, "has_rails", r->rails != NULL);
-    emit_letters(out, "rails", r->rails, r->rails ? all * all : 0);
+    emit_letters(out, "rails", r->rails, r->rails ? mesh_tables(t) * all * all : 0);
     emit_paths(out, r);
 }
 

@@ -35,7 +35,7 @@ static int64_t weight_of(const struct routes *r, uint32_t from, uint32_t to)
     uint32_t exit, next;
 
     for (uint32_t cube = from; cube != to; cube = next) {
-        exit = mesh_exit(t, 0, cube_is_odd(t, from), cube, to);
+        exit = mesh_step(t, 0, cube_is_odd(t, from), cube, from, to);
         next = walk_neighbour(t, cube, exit);
         weight += walk_port_fs(t, 0, cube, exit) + wire_of_step(r, cube, exit) +
                   walk_port_fs(t, 0, next, walk_far_side(t, cube, exit)) + noc_fs(r, next);

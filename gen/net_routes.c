@@ -13,6 +13,13 @@
  * of one weight is found in the order of its distance, so there is a line for each of them, and the
  * nearest of all is the first of some line.
  *
+ * Where packets could wait for each other in a circle, routes go up and then down (up_down.c has
+ * why that helps): a search outward from the lowest switch, or else the lowest cube, over all links
+ * ranks the cubes, and a step to a lower rank leads up. Of the ways without a step up behind one
+ * down the least weight counts, as ever. What a cube may do depends on whether the route has come
+ * down before. So such a search has two states of each cube, cube for those that have not and n +
+ * cube for those that have, and r->detours and r->rails have both, one table behind the other.
+ *
  * Example: links of 5 ns c0-c1, c1-c2, and one of 20 ns c0-c2, ports of 1 ns. From c0 to c2 by c1
  * is 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
  */
@@ -22,6 +29,7 @@
 #include "net_ways.h"
 #include "nodes.h"
 #include "sips.h"
+#include "up_down.h"
 #include "machine/mesh.h"
 #include "machine/walk.h"
 #include <string.h>
@@ -32,7 +40,8 @@ struct far {
     uint32_t links;
 };
 
-/* A step to a cube: from where, over which port, and the number of its weight. */
+/* A step to a cube, or to a state of one: from where, over which port, and the number of its
+ * weight. */
 struct step_in {
     uint32_t cube;
     uint32_t weight : 24, port : 8;
@@ -54,16 +63,19 @@ struct line {
 /* The search among the cubes of one SIP, or among all. Cubes count from the first of them. */
 struct search {
     struct routes *r;
-    uint32_t first, n;  /* the first of them, over all, and how many */
-    int64_t *weights;   /* [cube][port]: of a step; -1: there is none */
-    bool *passes;       /* [cube]: routes may */
-    struct step_in *in; /* those to each cube */
-    uint32_t *first_in; /* [cube], and one more: its first one */
-    struct line *lines; /* one for each weight that there is */
+    uint32_t first, n;    /* the first of them, over all, and how many */
+    uint32_t states;      /* n; or twice as many, of which the second n have come down */
+    const uint32_t *rank; /* [cube]: of its tree; NULL: routes may go up and down as they like */
+    int64_t *weights;     /* [cube][port]: of a step; -1: there is none */
+    bool *passes;         /* [state]: routes may */
+    struct step_in *in;   /* those to each state */
+    uint32_t *first_in;   /* [state], and one more: its first one */
+    struct line *lines;   /* one for each weight that there is */
     uint32_t n_lines, lines_cap;
-    struct far *far;      /* [cube] */
-    uint8_t *exit;        /* [cube]: the lowest port of a way of the least weight */
-    uint8_t *row;         /* [from][to]: '0' + the exit */
+    struct far *far;      /* [state] */
+    uint8_t *exit;        /* [state]: the lowest port of a way of the least weight */
+    uint8_t *row;         /* [from][to]: '0' + the exit; of those that have come down behind all */
+    size_t row_down;      /* where these begin */
     uint32_t *paths;      /* [from][to]: its first way; NULL: all have one */
     const uint8_t *exits; /* of a table; NULL */
 };
@@ -117,6 +129,21 @@ void fill_ports(struct routes *r)
     t->io_cubes = r->io_cubes;
 }
 
+static struct search new_search(struct routes *r, uint32_t n, const uint8_t *exits)
+{
+    bool up_down = r->topo.routes_by == ROUTES_UP_DOWN;
+    struct search s = {.r = r, .n = n, .states = up_down ? 2 * n : n, .exits = exits};
+    size_t steps = (size_t)s.states * r->topo.ports;
+
+    s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
+    s.passes = arena_alloc(r->arena, s.states * sizeof *s.passes);
+    s.in = arena_alloc(r->arena, (up_down ? 2 : 1) * steps * sizeof *s.in);
+    s.first_in = arena_alloc(r->arena, (s.states + 1) * sizeof *s.first_in);
+    s.far = arena_alloc(r->arena, s.states * sizeof *s.far);
+    s.exit = arena_alloc(r->arena, s.states);
+    return s;
+}
+
 /* -- weights ---------------------------------------------------------------------------------- */
 
 static int64_t port_fs(const struct routes *r, uint32_t cube, uint32_t port)
@@ -151,7 +178,8 @@ static void find_weights(struct search *s)
     for (uint32_t cube = 0; cube < s->n; cube++) {
         const struct spec *kind = r->found->kinds[r->found->kind[s->first + cube]];
 
-        s->passes[cube] = kind->cube_transit == TRANSIT_ALL;
+        for (uint32_t state = cube; state < s->states; state += s->n)
+            s->passes[state] = kind->cube_transit == TRANSIT_ALL;
         for (uint32_t port = 0; port < r->topo.ports; port++)
             s->weights[(size_t)cube * r->topo.ports + port] =
                 step_to(s, cube, port) != NO_WHERE &&
@@ -183,29 +211,52 @@ static uint32_t line_of(struct search *s, int64_t weight)
     return i;
 }
 
-/* The steps to each cube, and room in the lines: a step finds a cube once in a search. */
-static void list_steps(struct search *s)
+/* May a step between two cubes lead from a state to another, of routes that have come `was_down`
+ * before it and `down` behind it? */
+static bool is_legal(const struct search *s, uint32_t from, uint32_t to, bool was_down, bool down)
+{
+    bool leads_down;
+
+    if (!s->rank)
+        return true;
+    leads_down = s->rank[to] > s->rank[from];
+    return s->rank[from] != UINT32_MAX && s->rank[to] != UINT32_MAX && leads_down == down &&
+           (down || !was_down);
+}
+
+/* The steps to state `to`, which are numbered from `n` on. Returns how many there are then. */
+static uint32_t list_steps_to(struct search *s, uint32_t to, uint32_t n)
 {
     const struct kb_topology *t = &s->r->topo;
-    uint32_t n = 0;
+    uint32_t cube = to % s->n;
 
-    s->n_lines = 0;
-    for (uint32_t to = 0; to < s->n; to++) {
-        s->first_in[to] = n;
-        for (uint32_t port = 0; port < t->ports; port++) {
-            const struct port_row *row = net_port(t, s->first + to, port);
-            uint32_t from = step_to(s, to, port);
-            int64_t weight =
-                from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
+    for (uint32_t port = 0; port < t->ports; port++) {
+        const struct port_row *row = net_port(t, s->first + cube, port);
+        uint32_t from = step_to(s, cube, port);
+        int64_t weight = from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
 
-            if (weight < 0)
+        for (uint32_t state = from; weight >= 0 && state < s->states; state += s->n) {
+            if (!is_legal(s, from, cube, state >= s->n, to >= s->n))
                 continue;
             s->in[n] = (struct step_in){
-                .cube = from, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
+                .cube = state, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
             s->lines[s->in[n++].weight].room++;
         }
     }
-    s->first_in[s->n] = n;
+    return n;
+}
+
+/* The steps to each state, and room in the lines: a step finds a state once in a search. */
+static void list_steps(struct search *s)
+{
+    uint32_t n = 0;
+
+    s->n_lines = 0;
+    for (uint32_t to = 0; to < s->states; to++) {
+        s->first_in[to] = n;
+        n = list_steps_to(s, to, n);
+    }
+    s->first_in[s->states] = n;
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].found = arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
 }
@@ -251,17 +302,82 @@ static void measure(struct search *s, uint32_t to)
 {
     const struct found *found;
 
-    for (uint32_t i = 0; i < s->n; i++)
+    for (uint32_t i = 0; i < s->states; i++)
         s->far[i] = (struct far){INT64_MAX, 0};
-    memset(s->exit, NO_EXIT, s->n);
+    memset(s->exit, NO_EXIT, s->states);
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].first = s->lines[i].end = 0;
-    s->far[to] = (struct far){0, 0};
-    reach_from(s, to);
+    for (uint32_t state = to; state < s->states; state += s->n)
+        s->far[state] = (struct far){0, 0};
+    for (uint32_t state = to; state < s->states; state += s->n)
+        reach_from(s, state);
     while ((found = take_nearest(s)) != NULL)
         if (s->passes[found->cube] && !is_nearer(s->far[found->cube], found->far))
             reach_from(s, found->cube);
 }
+
+/* -- up*, then down* -------------------------------------------------------------------------- */
+
+/* A step, for up_down.c. */
+static uint32_t tree_step(void *search, uint32_t cube, uint32_t port)
+{
+    const struct search *s = search;
+
+    return s->weights[(size_t)cube * s->r->topo.ports + port] < 0 ? UP_DOWN_NOWHERE
+                                                                  : step_to(s, cube, port);
+}
+
+/* The lowest switch, or else the lowest cube. */
+static uint32_t root_of(const struct search *s)
+{
+    const struct cubes *found = s->r->found;
+
+    for (uint32_t cube = 0; cube < s->n; cube++)
+        if (found->there[s->first + cube] && is_switch(found->kinds[found->kind[s->first + cube]]))
+            return cube;
+    return up_down_lowest(s->n, &found->there[s->first]);
+}
+
+static void rank_among(struct search *s)
+{
+    const struct kb_topology *t = &s->r->topo;
+    struct up_down tree;
+
+    find_weights(s);
+    tree = up_down_make(s->r->arena, s->n, t->ports, root_of(s), tree_step, s);
+    memcpy(&s->r->ranks[s->first], tree.rank, s->n * sizeof *tree.rank);
+}
+
+void rank_cubes(struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    const struct net *net = r->found->net;
+    const uint32_t *alike;
+    struct search s;
+
+    if (t->routes_by != ROUTES_UP_DOWN)
+        return;
+    alike = find_alike_sips(r);
+    r->ranks = arena_alloc(r->arena, sim_cubes(t) * sizeof *r->ranks);
+    s = new_search(r, net->rails ? sim_cubes(t) : t->cubes, NULL);
+    for (; s.first < (net->rails ? 1 : sim_cubes(t)); s.first += s.n) {
+        uint32_t same = alike[s.first / t->cubes] * t->cubes;
+
+        if (same == s.first)
+            rank_among(&s);
+        else
+            memcpy(&r->ranks[s.first], &r->ranks[same], s.n * sizeof *r->ranks);
+    }
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        for (uint32_t port = 0; port < t->ports; port++) {
+            struct port_row *row = &r->port_rows[(size_t)cube * t->ports + port];
+
+            if (row->cube != NO_WHERE && r->ranks[row->cube] > r->ranks[cube])
+                row->flags |= PORT_DOWN;
+        }
+}
+
+/* -- ways of pairs ---------------------------------------------------------------------------- */
 
 /* Does a way of the least weight from `from` to the target begin with `port`? */
 static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
@@ -335,6 +451,9 @@ static void note_exits(struct search *s, uint32_t to)
         bool none = from == to || !s->r->found->there[s->first + from];
 
         s->row[(size_t)from * s->n + to] = (uint8_t)('0' + (none ? 0 : choose(s, from, to)));
+        if (s->rank)
+            s->row[s->row_down + (size_t)from * s->n + to] =
+                (uint8_t)('0' + (none ? 0 : s->exit[s->n + from]));
     }
 }
 
@@ -373,19 +492,6 @@ static uint64_t search_sip(struct search *s)
     return no_way;
 }
 
-static struct search new_search(struct routes *r, uint32_t n, const uint8_t *exits)
-{
-    struct search s = {.r = r, .n = n, .exits = exits};
-
-    s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
-    s.passes = arena_alloc(r->arena, n * sizeof *s.passes);
-    s.in = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.in);
-    s.first_in = arena_alloc(r->arena, (n + 1) * sizeof *s.first_in);
-    s.far = arena_alloc(r->arena, n * sizeof *s.far);
-    s.exit = arena_alloc(r->arena, n);
-    return s;
-}
-
 uint64_t find_net_exits(struct routes *r, const struct route_table *table)
 {
     struct kb_topology *t = &r->topo;
@@ -397,27 +503,35 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
     r->n_shores = sip_cubes(t) * 2;
     r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
-    r->detour_of = arena_alloc(r->arena, sip_cubes(t) * sizeof *r->detour_of);
-    r->detours = arena_alloc(r->arena, of_sip * t->sips);
+    r->detour_of =
+        arena_alloc(r->arena, (size_t)mesh_tables(t) * sip_cubes(t) * sizeof *r->detour_of);
+    r->detours = arena_alloc(r->arena, mesh_tables(t) * of_sip * t->sips);
     if (t->paths > 1)
         r->path_of = arena_alloc(r->arena, of_sip * t->sips * sizeof *r->path_of);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
+        uint32_t same = r->ranks && t->rails ? sip : alike[sip]; /* each has ranks of its own */
+
         s.first = sip * t->cubes;
-        if (alike[sip] == sip) {
+        s.rank = r->ranks ? &r->ranks[s.first] : NULL;
+        if (same == sip) {
             s.row = &r->detours[(size_t)r->n_detours * t->cubes];
+            s.row_down = of_sip;
             s.paths = t->paths > 1 ? &r->path_of[(size_t)r->n_detours * t->cubes] : NULL;
             no_way[sip] = search_sip(&s);
-            r->n_detours += t->cubes;
+            for (uint32_t i = 0; i < mesh_tables(t) * t->cubes; i++)
+                r->detour_of[i / t->cubes * sip_cubes(t) + s.first + i % t->cubes] = ++r->n_detours;
+            continue;
         }
-        sum += no_way[sip] = no_way[alike[sip]];
-        for (uint32_t cube = 0; cube < t->cubes; cube++)
-            r->detour_of[s.first + cube] = alike[sip] == sip
-                                               ? r->n_detours - t->cubes + cube + 1
-                                               : r->detour_of[alike[sip] * t->cubes + cube];
-        if (alike[sip] != sip)
-            memcpy(&r->shores[(size_t)s.first * 2], &r->shores[(size_t)alike[sip] * t->cubes * 2],
-                   (size_t)t->cubes * 2 * sizeof *r->shores);
+        no_way[sip] = no_way[same];
+        for (uint32_t i = 0; i < mesh_tables(t); i++)
+            memcpy(&r->detour_of[(size_t)i * sip_cubes(t) + s.first],
+                   &r->detour_of[(size_t)i * sip_cubes(t) + same * t->cubes],
+                   t->cubes * sizeof *r->detour_of);
+        memcpy(&r->shores[(size_t)s.first * 2], &r->shores[(size_t)same * t->cubes * 2],
+               (size_t)t->cubes * 2 * sizeof *r->shores);
     }
+    for (uint32_t sip = 0; sip < t->sips; sip++)
+        sum += no_way[sip];
     r->plane_rows[0].has_detours = true;
     t->shores = r->shores;
     t->detour_of = r->detour_of;
@@ -435,8 +549,10 @@ uint64_t find_rails(struct routes *r)
     size_t pairs = (size_t)s.n * s.n;
     uint64_t no_way = 0;
 
-    r->rails = s.row = arena_alloc(r->arena, pairs);
-    memset(r->rails, '0', pairs);
+    s.rank = r->ranks;
+    s.row_down = pairs;
+    r->rails = s.row = arena_alloc(r->arena, mesh_tables(t) * pairs);
+    memset(r->rails, '0', mesh_tables(t) * pairs);
     if (t->paths > 1)
         r->rail_paths = s.paths = arena_alloc(r->arena, pairs * sizeof *r->rail_paths);
     find_weights(&s);
@@ -456,4 +572,26 @@ uint64_t find_rails(struct routes *r)
     }
     t->rails = r->rails;
     return no_way;
+}
+
+/* -- routes and others ------------------------------------------------------------------------ */
+
+static bool begins_or_ends(const struct routes *r, uint32_t cube)
+{
+    return r->found->there[cube] && !is_switch(r->found->kinds[r->found->kind[cube]]);
+}
+
+const char *net_lost_pair(const struct routes *r, const struct routes *other)
+{
+    const struct kb_topology *t = &r->topo;
+
+    for (uint32_t from = 0; t->port_rows && from < sip_cubes(t); from++)
+        for (uint32_t to = 0; begins_or_ends(r, from) && to < sip_cubes(t); to++)
+            if (begins_or_ends(r, to) && (t->rails || cost_same_sip(t, from, to)) &&
+                mesh_has_way(t, 0, from, to) && !mesh_has_way(&other->topo, 0, from, to))
+                return arena_printf(r->arena,
+                                    ", and by routes up*, then down* no way leads from %s to %s",
+                                    net_cube_text(r->found->net, r->arena, from),
+                                    net_cube_text(r->found->net, r->arena, to));
+    return NULL;
 }

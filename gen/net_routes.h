@@ -6,6 +6,9 @@
 /* Makes the rows of ports: which links there are, before any is broken. */
 void fill_ports(struct routes *r);
 
+/* If routes are to go up*, then down*: makes r->ranks, and says which links lead down. */
+void rank_cubes(struct routes *r);
+
 /*
  * Makes r->detours and r->shores; the nodes and links of all kinds and the rows of ports are made.
  * Returns the number of ordered pairs of cubes of one SIP without a way. `table` gives the exits,
@@ -18,5 +21,9 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table);
  * the number of ordered pairs of such cubes without a way.
  */
 uint64_t find_rails(struct routes *r);
+
+/* The same routes, but up*, then down*, are `other`: in words, a pair of cubes that has lost its way
+ * by that. NULL: none has; or it is no net. */
+const char *net_lost_pair(const struct routes *r, const struct routes *other);
 
 #endif

@@ -143,7 +143,8 @@ void noc_route_up_down(struct noc *noc)
     for (uint32_t place = 0; place < noc->places; place++)
         is_router[place] = !noc->is_hole[place];
     noc->up_down = arena_alloc(noc->arena, sizeof *noc->up_down);
-    *noc->up_down = up_down_make(noc->arena, noc->places, is_router, tree_step, noc);
+    *noc->up_down = up_down_make(noc->arena, noc->places, N_SIDES,
+                                 up_down_lowest(noc->places, is_router), tree_step, noc);
     noc->aimed = NOC_NOWHERE;
 }
 

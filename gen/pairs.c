@@ -18,7 +18,9 @@
  * side by which it comes in, and the fabric on the two SIPs. So from every cube one route is walked
  * for each side by which its SIP is left, to every cube one for each side, and between any two SIPs
  * one: n + m of them, not n * m. With hop classes the last part also depends on how many links the
- * first has: then a route to every cube is walked for each such number.
+ * first has, and the first on whether the last has any: then to every cube a route is walked for
+ * each number of links that a first part has, and from every cube one for each number that a last
+ * part has.
  *
  * Over rails routes pass cubes of any SIP, so all pairs are walked.
  */
@@ -135,20 +137,21 @@ static void find_travellers(struct pairs *p, uint32_t sip, uint32_t plane, bool 
     }
 }
 
-/* The first cube of a SIP for each number of links between it and the shore. */
-static void find_counts(struct pairs *p, struct arena *arena, uint32_t sip, bool back)
+/* The first cube of a SIP for each number of links to the shore, or from it. */
+static void find_counts(struct pairs *p, struct arena *arena, uint32_t sip, bool back, bool ashore)
 {
     const struct kb_topology *t = p->t;
-    bool *seen = arena_alloc(arena, t->cubes);
+    bool *seen = arena_alloc(arena, t->cubes), outward = ashore != back;
 
     for (uint32_t cube = sip * t->cubes; cube < (sip + 1) * t->cubes; cube++) {
         uint32_t shore, links;
 
-        if (!mesh_has_cube(t, cube) || !kind_at(t, cube)->pes || !has_way_ashore(t, 0, cube, !back))
+        if (!mesh_has_cube(t, cube) || (ashore && !kind_at(t, cube)->pes) ||
+            !has_way_ashore(t, 0, cube, outward))
             continue;
-        shore = mesh_shore(t, 0, 0, cube, !back);
-        links = back ? pairs_links(t, shore, cube) : pairs_links(t, cube, shore);
-        p->counts[cube] = !seen[links];
+        shore = mesh_shore(t, 0, 0, cube, outward);
+        links = outward ? pairs_links(t, cube, shore) : pairs_links(t, shore, cube);
+        (ashore ? p->counts : p->ends)[cube] = !seen[links];
         seen[links] = true;
     }
 }
@@ -174,16 +177,18 @@ struct pairs pairs_make(struct routes *r, uint32_t plane, bool back, bool by_lin
                       .first_to = nowhere(r->arena, (size_t)t->sips * N_SIDES),
                       .first_from = nowhere(r->arena, (size_t)t->sips * N_SIDES)};
 
-    if (by_links && t->sips > 1 && !t->rails)
+    if (by_links && t->sips > 1 && !t->rails) {
         p.counts = arena_alloc(r->arena, sim_cubes(t));
+        p.ends = arena_alloc(r->arena, sim_cubes(t));
+    }
     show_sips(&p, r, t->rails || (p.counts && t->fabric_shape == FABRIC_GRID));
     if (t->rails)
         return p;
     find_first(&p);
     for (uint32_t sip = 0; sip < t->sips; sip++) {
         find_travellers(&p, sip, plane, back);
-        if (p.counts)
-            find_counts(&p, r->arena, sip, back);
+        for (uint32_t ashore = 0; p.counts && ashore < 2; ashore++)
+            find_counts(&p, r->arena, sip, back, ashore);
     }
     return p;
 }
@@ -216,5 +221,5 @@ void pairs_from(const struct pairs *p, uint32_t sip, uint32_t to, uint32_t *firs
 
 bool pairs_has(const struct pairs *p, uint32_t from, uint32_t to)
 {
-    return !p->counts || p->counts[from] || cost_same_sip(p->t, from, to);
+    return !p->counts || p->counts[from] || p->ends[to] || cost_same_sip(p->t, from, to);
 }

@@ -13,6 +13,7 @@ struct pairs {
     uint32_t *first_from;       /* [sip][side]: and the first from which they come in by it */
     bool *counts; /* [cube]: the first of its SIP with so many links to the shore; NULL: the number
                      does not matter */
+    bool *ends;   /* [cube]: the first with so many from the shore; NULL with counts */
 };
 
 /* `by_links`: which VCs packets own depends on how many links they have passed. */

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "homes.h"
 #include "kinds.h"
+#include "net_routes.h"
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
@@ -59,7 +60,8 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->h = cubes->net ? cubes->net->h : (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
     t->ports = cubes->net ? cubes->net->most_ports + 1 : (uint32_t)N_SIDES;
-    t->paths = (uint32_t)s->sip_paths;
+    t->routes_by = (uint8_t)(cubes->net && r->up_down & 1 ? ROUTES_UP_DOWN : ROUTES_ALL);
+    t->paths = t->routes_by == ROUTES_UP_DOWN ? 1 : (uint32_t)s->sip_paths;
     t->has_broken = s->broken.n > 0;
     for (uint32_t kind = 0; kind < cubes->n_kinds; kind++)
         t->has_noc_mesh |= cubes->kinds[kind]->cube_noc_model == NOC_MESH;
@@ -147,13 +149,13 @@ static bool make_tables(struct routes *r, const struct spec *spec, struct arena 
     return true;
 }
 
-/* What may be routed up*, then down*: planes with detours, but not those of a table; meshes with
- * holes. */
+/* What may be routed up*, then down*: planes with detours, and nets, but not those of a table;
+ * meshes with holes. */
 static uint32_t with_detours(const struct routes *r)
 {
     uint32_t all = has_meshes(r) && r->spec->cube_noc_mesh_holes.n ? 1u << PLANES_MAX : 0u;
 
-    for (uint32_t plane = 0; plane < r->topo.planes && !r->topo.port_rows; plane++)
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
         if (r->plane_rows[plane].has_detours && !r->spec->route_file)
             all |= 1u << plane;
     return all;
@@ -174,7 +176,8 @@ static bool find_channels(struct routes *r)
     other = arena_alloc(r->arena, sizeof *other);
     if (!make_tables(other, r->spec, r->arena, r->found, up_down))
         return false;
-    if (other->no_up_down)
+    r->no_other = net_lost_pair(r, other);
+    if (other->no_up_down || r->no_other)
         return refuse_channels(r);
     if (!make_channels(other)) {
         r->vcs_needed = r->vcs_needed ? r->vcs_needed : other->vcs_needed;

@@ -32,12 +32,14 @@ struct routes {
     const struct cubes *found;      /* what is there; borrowed */
     uint32_t *first_end, *next_end; /* segments.c */
     uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
-    uint32_t up_down; /* planes whose routes are up*, then down*, as bits; bit PLANES_MAX: of meshes
-                         inside cubes, too */
+    uint32_t up_down; /* planes whose routes are up*, then down*, as bits, of a net the first; bit
+                         PLANES_MAX: of meshes inside cubes, too */
+    uint32_t *ranks;  /* [cube over all]: of a net whose routes are; else NULL */
     bool no_up_down;  /* some pair of cubes has a way, but no such one */
     struct graph *requests; /* circle.h: of the plan of channels that was tried last */
     const char *circle;     /* channels.c: of packets that could wait for each other; NULL: none */
     uint32_t vcs_needed;    /* the same */
+    const char *no_other;   /* the same: what is wrong with routes up*, then down*; NULL: nothing */
     bool too_long;          /* a part of a route passes the range of simulated time */
 };
 

@@ -18,11 +18,19 @@
 #include "up_down.h"
 #include "machine/tables.h"
 
-struct up_down up_down_make(struct arena *a, uint32_t n, const bool *is_there, up_down_step step,
-                            void *mesh)
+uint32_t up_down_lowest(uint32_t n, const bool *is_there)
 {
-    struct up_down u = {.n = n, .step = step, .mesh = mesh};
-    uint32_t root = 0;
+    uint32_t place = 0;
+
+    while (place < n && !is_there[place])
+        place++;
+    return place < n ? place : UP_DOWN_NOWHERE;
+}
+
+struct up_down up_down_make(struct arena *a, uint32_t n, uint32_t sides, uint32_t root,
+                            up_down_step step, void *mesh)
+{
+    struct up_down u = {.n = n, .sides = sides, .step = step, .mesh = mesh};
 
     u.rank = arena_alloc(a, n * sizeof *u.rank);
     u.by_rank = arena_alloc(a, n * sizeof *u.by_rank);
@@ -30,14 +38,12 @@ struct up_down up_down_make(struct arena *a, uint32_t n, const bool *is_there, u
     u.all = arena_alloc(a, n * sizeof *u.all);
     for (uint32_t i = 0; i < n; i++)
         u.rank[i] = UINT32_MAX;
-    while (root < n && !is_there[root])
-        root++;
-    if (root < n) {
+    if (root != UP_DOWN_NOWHERE) {
         u.rank[root] = 0;
         u.by_rank[u.n_found++] = root;
     }
     for (uint32_t i = 0; i < u.n_found; i++)
-        for (uint32_t side = 0; side < N_SIDES; side++) {
+        for (uint32_t side = 0; side < sides; side++) {
             uint32_t next = step(mesh, u.by_rank[i], side);
 
             if (next == UP_DOWN_NOWHERE || u.rank[next] != UINT32_MAX)
@@ -53,7 +59,7 @@ static uint32_t least(const struct up_down *u, uint32_t place, bool up, const ui
 {
     uint32_t best = UINT32_MAX;
 
-    for (uint32_t side = 0; side < N_SIDES; side++) {
+    for (uint32_t side = 0; side < u->sides; side++) {
         uint32_t next = u->step(u->mesh, place, side);
 
         if (next != UP_DOWN_NOWHERE && (u->rank[next] < u->rank[place]) == up && of[next] < best)

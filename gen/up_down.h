@@ -11,7 +11,7 @@
 typedef uint32_t (*up_down_step)(void *mesh, uint32_t place, uint32_t side);
 
 struct up_down {
-    uint32_t n; /* places */
+    uint32_t n, sides; /* places, and steps from each */
     up_down_step step;
     void *mesh;
     uint32_t *rank;    /* [place]: when a search outward from the root finds it */
@@ -20,15 +20,18 @@ struct up_down {
     uint32_t *down, *all; /* [place]: steps to the target, down only, and up first */
 };
 
-/* The lowest place that is one of `is_there` is the root. */
-struct up_down up_down_make(struct arena *a, uint32_t n, const bool *is_there, up_down_step step,
-                            void *mesh);
+/* Ranks the places, of which `root` is the first; UP_DOWN_NOWHERE: there is none. */
+struct up_down up_down_make(struct arena *a, uint32_t n, uint32_t sides, uint32_t root,
+                            up_down_step step, void *mesh);
+
+/* The lowest place that is one of `is_there`. */
+uint32_t up_down_lowest(uint32_t n, const bool *is_there);
 
 /* Finds the ways to `to`, for up_down_exit(). */
 void up_down_aim(struct up_down *u, uint32_t to);
 
 /* The side by which the way to that target leaves `from`: of as good ones the first of `tries`,
- * which has N_SIDES for none. N_SIDES: there is no way. */
+ * which has N_SIDES for none. N_SIDES: there is no way. Of a mesh, which has N_SIDES sides. */
 uint32_t up_down_exit(const struct up_down *u, uint32_t from, const uint32_t *tries, uint32_t n);
 
 #endif

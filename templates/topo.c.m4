@@ -135,7 +135,7 @@ gen_map_cube_edges([[gen_text_row]])m4_dnl
     "";
 
 /* Of each plane and cube: its row of detours, from 1; and these, '0' + an exit to each cube. */
-static const uint32_t detour_of[m4_ifelse(m4_eval(gen_wrap > 3), 1, [[2 * ]])TOPO_PLANES * TOPO_SIPS * TOPO_CUBES] = {
+static const uint32_t detour_of[m4_ifelse(m4_eval(gen_mesh_tables > 1), 1, [[2 * ]])TOPO_PLANES * TOPO_SIPS * TOPO_CUBES] = {
 gen_map_detour_of([[gen_number_row]])m4_dnl
 };
 

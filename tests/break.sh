@@ -55,12 +55,12 @@ break_it 'wait_read: no FETCH wakes it' runtime/kernels/flight.c 's/if \(c->pe->
 break_it 'wait_read: what is written is over, too' runtime/record/race.c 's/x->kind == ACCESS_READ && x->clock == CLOCK_OPEN/x->clock == CLOCK_OPEN/'
 break_it 'wait_read: a read is over when its command is waited for' runtime/record/race.c 's/^        if \(x->clock == CLOCK_OPEN\)$/        if (1)/'
 break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
-break_it 'gemm_grid: a buffer is written while it is read' benches/gemm_grid.c 's/^    tl_wait_read\(.*;//'
-break_it 'gemm_grid: what was sent is not waited for' benches/gemm_grid.c 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
-break_it 'gemm_grid: two buffers are as good as three' benches/gemm_grid.h 's/BUFFERS = 3/BUFFERS = 2/'
-break_it 'gemm_grid: all tiles fit' benches/gemm_grid.h 's/need\.tcm <= room\.tcm && //'
-break_it 'gemm_grid: a tile of b comes from the first row' benches/gemm_grid.c 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
-break_it 'gemm_grid: the last block of a part is a whole one' benches/gemm_grid.c 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
+break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
+break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
+break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
+break_it 'product: all tiles fit' benches/grid.h 's/need\.tcm <= room\.tcm && //'
+break_it 'product: a tile of b comes from the first row' benches/product.h 's/return side == &me->b \? has \/ cols % me->cut\.rows/return side == \&me->b ? 0/'
+break_it 'product: the last block of a part is a whole one' benches/product.h 's/\*extent = least\(size, end - \*begin\)/*extent = size + 0 * end/'
 break_it 'an accumulator is stored before its products' runtime/kernels/acc.c 's/c->turn = !acc->last;/c->turn = true;/'
 break_it 'lanes: all packets take the first' runtime/engine/router.c 's/\(uint32_t\)\(turn % router_lanes\(s->router, row->port\)\)/(uint32_t)(0 * turn)/'
 break_it 'warm caches: all warm traffic is the first of its PE' runtime/sim/traffic_warm.c 's/traffic_place\(s, i, src->n - 1,/traffic_place(s, i, 0 * src->n,/'
@@ -72,6 +72,13 @@ break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/sto
 break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
 break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
 break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
+break_it 'pairs: one number of links ashore stands for all' gen/pairs.c 's/\|\| p->counts\[from\] \|\|/||/'
+break_it 'pairs: one cube of each number of links goes ashore' gen/pairs.c 's/ \|\| p->ends\[to\]//'
+break_it 'up, then down: up again behind a step down' gen/net_routes.c 's/\(down \|\| !was_down\)/(down || was_down || !was_down)/'
+break_it 'up, then down: the tree begins at the lowest cube' gen/net_routes.c 's/ && is_switch\(found->kinds\[found->kind\[s->first \+ cube\]\]\)//'
+break_it 'up, then down: a step knows nothing of those before' $mesh 's/down = down \|\| net_port\(t, cube, exit\)->flags & PORT_DOWN;/;/'
+break_it 'up, then down: a pair may lose its way' gen/routes.c 's/r->no_other = net_lost_pair\(r, other\);/;/'
+break_it 'up, then down: SIPs on rails have the ranks of one' gen/net_routes.c 's/r->ranks && t->rails \? sip : alike/alike/'
 break_it 'nets: reads of one-way nets have no classes for their data' gen/channels.c 's/mesh_is_one_way\(t, 0, from, to\)/false/'
 break_it 'hop classes: a link more has the same one' runtime/machine/vcs.h 's/p\[i - 1\]\.links \+ \(last != NULL\)/p[i - 1].links/'
 break_it 'datelines of a net: the closing link is none' runtime/machine/vcs.h 's/\(behind \|\| a->flags & PORT_CLOSES\)/behind/'
@@ -882,6 +889,9 @@ break_it 'llm: latents: keys that are made have the latents in place of what is 
 break_it 'llm: latents: what is kept is read from the pages of the first request' benches/llm/latent.c 's/row \/ op->kv, token \/ me->s->page\)/0, token \/ me->s->page)/'
 break_it 'llm: latents: keys are made of new tokens only' runtime/cli/llm/graph_latent.c 's/kept\.rows = kv\.rows = f->s->batch \* f->s->kv/kept.rows = kv.rows = f->s->batch * f->s->q/'
 break_it 'llm: a graph of rows that were sent does not gather them' runtime/cli/llm/graph_nodes.c 's/!of_rows \|\| was_sent\(r, from\)/!of_rows/'
+break_it 'llm: a graph of heads multiplies each by all of x' runtime/cli/llm/graph_nodes_latent.c 's/op->depth = op->x\.cols;//'
+break_it 'llm: a graph of latents has them in other units' runtime/cli/llm/graph_nodes_latent.c 's/graph_count\(r, node, "unit", 1\)/1/'
+break_it 'llm: a config as YAML has numbers in quotes' runtime/cli/llm/model_yaml.c 's/is_plain \? value_of_word\(text\) : NULL/value_of_word(text)/'
 break_it 'llm: a graph forgets its parts' runtime/cli/llm/graph_write.c 's/put_more\(&sink, "microbatches", s->micro\);//'
 break_it 'llm: a graph sends what it likes' runtime/cli/llm/graph_check.c 's/return llm_between_ranks\(op\) \&\& collective_wrong/return op->kind == LLM_ALL_REDUCE \&\& collective_wrong/'
 break_it 'llm: a graph of stages need not send' runtime/cli/llm/graph_read.c 's/if \(sends != \(pp > 1\)\)/if (0)/'
@@ -1031,6 +1041,8 @@ break_it 'f8: a file of bits has numbers' runtime/data/host_fill.c 's/^    if \(
 # -- operations of Triton --------------------------------------------------------------------
 break_it 'triton: what helpers use is not counted' tools/triton.py 's/rest \+= \[c for c in called if c in everywhere and c not in seen\]/rest += []/'
 break_it 'triton: an operation that is not listed has a call' tools/triton.py 's/calls\.get\(plain, "\?"\)/calls.get(plain, "-")/'
+break_it 'triton: helpers of a table count' tools/triton.py 's/KERNELS = \{"kernel", "pointwise"\}/KERNELS = {"kernel", "pointwise", "helper"}/'
+break_it 'triton: any reduction is one by or' tools/triton.py 's/ast\.Mult: "mul"/ast.Mult: "or"/'
 break_it 'triton: a call that is none is listed' tools/triton_ops.txt 's/^tl_sigmoid:/tl_sigmoidal:/'
 # -- integers of 4 bits ---------------------------------------------------------------------
 break_it 'i4: the first element of a byte lies high' runtime/data/convert.h 's/i & 1 \? byte >> 4 : byte & 15/i \& 1 ? byte \& 15 : byte >> 4/'
@@ -1263,8 +1275,8 @@ choose_tests() {
     'value: '*) tests=(update) scripts=() && return ;;
     'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
-    'gemm_grid: '*' it is read') tests=() scripts=(race) && return ;;
-    'gemm_grid: '*) tests=(gemm_grid) scripts=() && return ;;
+    'product: '*' it is read') tests=() scripts=(race) && return ;;
+    'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
     'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
@@ -1368,6 +1380,8 @@ choose_tests() {
     *' runtime/machine/alone.c'*) tests=(banks random) ;;
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
+    *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
+    *net_lost* | *'/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

@@ -33,7 +33,7 @@ $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(
 
 $(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/in_lists out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 # They need all of the command line, with its benches.
-$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_gemm_grid $(B)/_t/test_llm $(B)/_t/test_llm_repeat $(B)/_t/test_llm_work $(B)/_t/test_llm_best $(B)/_t/test_llm_values $(B)/_t/test_llm_stages $(B)/_t/test_llm_latents $(B)/_t/test_llm_batches: $(CLI)
+$(B)/_t/test_trace $(B)/_t/test_collectives $(B)/_t/test_product $(B)/_t/test_llm $(B)/_t/test_llm_repeat $(B)/_t/test_llm_work $(B)/_t/test_llm_best $(B)/_t/test_llm_values $(B)/_t/test_llm_stages $(B)/_t/test_llm_latents $(B)/_t/test_llm_batches: $(CLI)
 $(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/session out/stop) $(O)/runtime/base/parallel.o $(O)/runtime/base/workers.o
 
 # test_co_arch without what cannot be had for another architecture.
@@ -176,7 +176,7 @@ validate-ccl: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/ccl.py $(ANY)
 
-## validate-gemm: times of products of gemm.csv in the folder that KB_VALIDATE names beside those of gemm_grid: a table of docs/validation.md
+## validate-gemm: times of products of gemm.csv in the folder that KB_VALIDATE names beside those of gemm: a table of docs/validation.md
 .PHONY: validate-gemm
 validate-gemm: setup $(ANY)
 	@.ci/install python3

@@ -2,17 +2,23 @@
 """triton.py -- which operations the Triton kernels of a folder use, and how many kernels can be written here.
 
     tools/triton.py FOLDER...    counts: kernels, those of which each operation has calls, what the others miss
+    tools/triton.py FILE.csv     the same of a table of kernels that were read before, as tests/triton/kernels.csv
     tools/triton.py --uses ...   a line for each kernel instead: file, kernel, its operations
     tools/triton.py --table      the table of docs/triton.md, of tools/triton_ops.txt
 
 A kernel is a function with a decorator `triton.jit` that no other such function of its folder calls; what those
 that it calls use is its own. An operation is a name of triton.language or libdevice, by whatever name the file has
-imported it, also in an assignment; and `.to(..., bitcast=True)`. Python's operators all have calls. A name that the
-list has not counts as missed. Nothing is run or imported.
+imported it, also in an assignment; and `.to(..., bitcast=True)`. A reduction or a scan by a function that only
+returns `a or b`, or another pair that has a name, is `reduce(or)`. Python's operators count as such that have calls.
+A name that the list has not counts as missed. Nothing is run or imported.
+
+A table has a header, and columns among which are repo, path, kernel, role and operations, those of what a kernel
+calls included; its rows with the roles kernel and pointwise count.
 """
 import argparse
 import ast
 import collections
+import csv
 import os
 import sys
 
@@ -20,6 +26,8 @@ LIST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "triton_ops.txt"
 METHODS = {"to", "sum", "max", "min", "reshape", "view", "trans", "permute", "split", "cumsum", "sigmoid", "exp"}
 TYPES = {"int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
          "float8e4nv", "float8e5", "dtype", "tensor", "void", "block_type", "PropagateNan", "core", "math", "extra", "cuda", "language"}
+KERNELS = {"kernel", "pointwise"}
+PAIRS = {ast.BitAnd: "and", ast.And: "and", ast.BitOr: "or", ast.Or: "or", ast.Add: "sum", ast.Mult: "mul", "maximum": "max", "minimum": "min"}
 MODULES = {"libdevice", "tl_extra_shim", "tldevice", "tl_extra_module"}
 
 
@@ -93,11 +101,35 @@ class Names:
         return names[-1] if of_triton and names[-1] not in TYPES | {"jit", "autotune", "Config"} else None
 
 
-def uses_of(function, names):
+def pair_of(function, names):
+    """The word for what a function of two values returns, as "or", or None."""
+    body = function.body if function and len(function.args.args) == 2 and len(function.body) == 1 else [None]
+    value = body[0].value if isinstance(body[0], ast.Return) else None
+    if isinstance(value, ast.Call):
+        return PAIRS.get(names.op_of(value.func))
+    return PAIRS.get(type(getattr(value, "op", None)))
+
+
+def by_function(node, names, functions):
+    """A reduction or a scan with the word for its function, as "reduce(or)", or None."""
+    op = names.op_of(node.func)
+    given = [k.value for k in node.keywords if k.arg == "combine_fn"] + node.args[2:3]
+    if op not in ("reduce", "associative_scan") or not given:
+        return None
+    pair = pair_of(functions.get(getattr(given[0], "id", None)), names)
+    return f"{op}({pair})" if pair else None
+
+
+def uses_of(function, names, functions):
     """Operations of one function, and the names of what it calls."""
     ops, called = set(), set()
     nodes = list(ast.walk(ast.Module(function.body, [])))
     parts = {node.value for node in nodes if isinstance(node, ast.Attribute)}  # a.b of a.b.c
+    for node in nodes:
+        paired = by_function(node, names, functions) if isinstance(node, ast.Call) else None
+        if paired:
+            ops.add(paired)
+            parts.add(node.func)
     for node in nodes:
         if isinstance(node, (ast.Attribute, ast.Name)) and node not in parts:
             op = names.op_of(node)
@@ -107,7 +139,7 @@ def uses_of(function, names):
             continue
         if isinstance(node.func, ast.Name):
             called.add(node.func.id)
-        called.update(arg.id for arg in node.args if isinstance(arg, ast.Name))
+        called.update(arg.id for arg in node.args + [k.value for k in node.keywords] if isinstance(arg, ast.Name))
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS and not names.op_of(node.func):
             cast_of_bits = node.func.attr == "to" and any(k.arg == "bitcast" for k in node.keywords)
             ops.add(".to(bitcast)" if cast_of_bits else node.func.attr)
@@ -119,8 +151,8 @@ def functions_of(path):
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     names = Names(tree)
-    return {f.name: uses_of(f, names) for f in ast.walk(tree)
-            if isinstance(f, ast.FunctionDef) and any(is_jit(d) for d in f.decorator_list)}
+    functions = {f.name: f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and any(is_jit(d) for d in f.decorator_list)}
+    return {name: uses_of(f, names, functions) for name, f in functions.items()}
 
 
 def kernels_of(folder):
@@ -152,8 +184,18 @@ def missed_by(ops, calls):
     return sorted(op for op in ops if not has(op))
 
 
-def count(folder, calls):
-    kernels, files = kernels_of(folder)
+def kernels_of_table(path):
+    """{repository: [(file, kernel, operations)]}."""
+    found = {}
+    with open(path, encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["role"] in KERNELS:
+                ops = set(row["operations"].split()) - {"-"}
+                found.setdefault(row["repo"], []).append((row["path"], row["kernel"], ops))
+    return found
+
+
+def count(name, kernels, files, calls):
     reasons = collections.Counter()
     alone = collections.Counter()
     written = 0
@@ -163,9 +205,19 @@ def count(folder, calls):
         reasons.update(missed)
         alone.update(missed if len(missed) == 1 else [])
     share = 100 * written / len(kernels) if kernels else 0
-    print(f"{folder}: {files} files, {len(kernels)} kernels, {written} can be written ({share:.1f} %)")
+    print(f"{name}: {files} files, {len(kernels)} kernels, {written} can be written ({share:.1f} %)")
     for op, n in sorted(reasons.items(), key=lambda item: (-alone[item[0]], -item[1], item[0])):
         print(f"  {op}: missed by {n}, alone by {alone[op]}")
+
+
+def found_in(path):
+    """[(name, kernels, number of files)] of a folder or a table."""
+    if os.path.isdir(path):
+        return [(path, *kernels_of(path))]
+    if not path.endswith(".csv") or not os.path.isfile(path):
+        sys.exit(f"{path}: no such folder")
+    return [(repo, kernels, len({file for file, _, _ in kernels})) for repo, kernels in kernels_of_table(path).items()]
+
 
 
 def table(calls):
@@ -186,17 +238,19 @@ def main():
     args = parser.parse_args()
     calls = read_list()
     if args.table == bool(args.folders):
-        parser.error("folders of Triton sources, or --table")
+        parser.error("folders of Triton sources, tables of kernels, or --table")
     if args.table:
         table(calls)
-    for folder in args.folders:
-        if not os.path.isdir(folder):
-            sys.exit(f"{folder}: no such folder")
-        if args.uses:
-            for path, kernel, ops in kernels_of(folder)[0]:
-                print(path, kernel, *sorted(ops))
-        else:
-            count(folder, calls)
+    for path in args.folders:
+        found = found_in(path)
+        if len(found) > 1 and not args.uses:
+            found.append(("all", sum((kernels for _, kernels, _ in found), []), sum(files for _, _, files in found)))
+        for name, kernels, files in found:
+            if not args.uses:
+                count(name, kernels, files, calls)
+                continue
+            for file, kernel, ops in kernels:
+                print(file, kernel, *sorted(ops))
 
 
 if __name__ == "__main__":

@@ -63,6 +63,25 @@ static const char *completion(const char *word, size_t len, const char *const na
     return NULL;
 }
 
+/* The longest of `names` that `word` has something behind: until-ns for until. */
+static const char *beginning(const char *word, size_t len, const char *const names[],
+                             size_t n_names)
+{
+    const char *best = NULL;
+    size_t longest = 2;
+
+    for (size_t i = 0; i < n_names; i++) {
+        size_t n = strlen(names[i]);
+
+        if (n > longest && n < len && strncmp(names[i], word, n) == 0 &&
+            (word[n] == '-' || word[n] == '_')) {
+            best = names[i];
+            longest = n;
+        }
+    }
+    return best;
+}
+
 const char *text_nearest(const char *word, size_t len, const char *const names[], size_t n_names)
 {
     const char *best = NULL;
@@ -79,7 +98,9 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
             limit = d;
         }
     }
-    return best ? best : completion(word, len, names, n_names);
+    if (!best)
+        best = completion(word, len, names, n_names);
+    return best ? best : beginning(word, len, names, n_names);
 }
 
 /* The length of the longest part of `word` that has at most `room` bytes and whole characters. */

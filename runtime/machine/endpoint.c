@@ -328,7 +328,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
                                           "all routes up*, then down*"};
 
     static const char *const shapes[] = {"switch", "grid", "net"};
-    static const char *const routes[] = {"all VCs", "datelines", "hop classes"};
+    static const char *const routes[] = {"all VCs", "datelines", "hop classes", "up and down"};
     bool packets = false;
 
     for (uint32_t kind = 0; kind < t->n_kinds; kind++)

@@ -25,6 +25,10 @@
  * `detours`, which gen/net_routes.c makes, and a step leads wherever the port does. So a side is a
  * port here, a number below t->ports.
  *
+ * Where packets of a net could wait in a circle else, its routes go up a tree of cubes, then down
+ * (gen/net_routes.c). Then the step out of a cube also depends on whether the route has come down
+ * before: there are two tables, and a route is followed from its begin to know which one counts.
+ *
  * With rails (fabric.net) ports lead to cubes of other SIPs, too, and to switches, which are cubes
  * behind those of all SIPs. A route between two SIPs goes by a table of its own, of all pairs of
  * cubes of the machine; one inside a SIP never leaves it. So what asks for a step of a route says
@@ -175,6 +179,12 @@ static inline uint32_t mesh_ties(const struct kb_topology *t)
     return t->wrap & WRAP_SPREAD ? 2 : 1;
 }
 
+/* The same, or of a net one for routes that have come down, too. */
+static inline uint32_t mesh_tables(const struct kb_topology *t)
+{
+    return t->routes_by == ROUTES_UP_DOWN ? 2 : mesh_ties(t);
+}
+
 /* The side towards `to` in one dimension; N_EXITS if it is in line. */
 static inline uint32_t mesh_towards(const struct kb_topology *t, uint32_t plane, bool odd,
                                     uint32_t from, uint32_t to, bool y)
@@ -237,7 +247,7 @@ static inline const uint8_t *mesh_detours(const struct kb_topology *t, uint32_t 
 
     if (!t->plane_rows[plane].has_detours)
         return NULL;
-    row = t->detour_of[(size_t)(odd * t->planes + plane) * sim_cubes(t) + cube];
+    row = t->detour_of[(size_t)(odd * t->planes + plane) * sip_cubes(t) + cube];
     return row ? &t->detours[(size_t)(row - 1) * t->cubes] : NULL;
 }
 
@@ -263,17 +273,36 @@ static inline bool mesh_is_one_way(const struct kb_topology *t, uint32_t plane, 
     return mesh_by_rail(t, from, to) ? t->rails_one_way : t->plane_rows[plane].one_way;
 }
 
-/* The exit by which a route over rails leaves `from` for `to`. */
-static inline uint32_t mesh_rail(const struct kb_topology *t, uint32_t from, uint32_t to)
+/* The exit by which a route over rails leaves `from` for `to`; `down`: it has come down before. */
+static inline uint32_t mesh_rail(const struct kb_topology *t, bool down, uint32_t from, uint32_t to)
 {
-    return (uint8_t)(t->rails[(size_t)from * sim_cubes(t) + to] - '0');
+    return (uint8_t)(t->rails[((size_t)down * sim_cubes(t) + from) * sim_cubes(t) + to] - '0');
+}
+
+/* The exit by which a route from `first` to `last` leaves `at`, if it goes up and then down. */
+static inline uint32_t mesh_up_down(const struct kb_topology *t, uint32_t at, uint32_t first,
+                                    uint32_t last)
+{
+    bool rail = mesh_by_rail(t, first, last), down = false;
+    uint32_t cube = first;
+
+    for (;;) {
+        uint32_t exit = rail ? mesh_rail(t, down, cube, last) : mesh_exit(t, 0, down, cube, last);
+
+        if (cube == at)
+            return exit;
+        down = down || net_port(t, cube, exit)->flags & PORT_DOWN;
+        cube = net_port(t, cube, exit)->cube;
+    }
 }
 
 /* The exit by which a route from `first` to `last` leaves `at`. */
 static inline uint32_t mesh_step(const struct kb_topology *t, uint32_t plane, bool odd, uint32_t at,
                                  uint32_t first, uint32_t last)
 {
-    return mesh_by_rail(t, first, last) ? mesh_rail(t, at, last)
+    if (t->routes_by == ROUTES_UP_DOWN)
+        return mesh_up_down(t, at, first, last);
+    return mesh_by_rail(t, first, last) ? mesh_rail(t, false, at, last)
                                         : mesh_exit(t, plane, odd, at, last);
 }
 
@@ -285,7 +314,7 @@ static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uin
     if (from == to)
         return true;
     if (mesh_by_rail(t, from, to))
-        return mesh_rail(t, from, to) != NO_EXIT;
+        return mesh_rail(t, false, from, to) != NO_EXIT;
     row = mesh_detours(t, plane, false, from);
     return (row ? (uint8_t)(row[to % t->cubes] - '0')
                 : mesh_default_or_none(t, plane, false, from, to)) != NO_EXIT;

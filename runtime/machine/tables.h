@@ -154,7 +154,8 @@ enum {
     PORT_OWNS = 4, /* the number of the link is that of this port */
     PORT_FROM_NOC = 8,
     PORT_TO_NOC = 16,
-    PORT_CLOSES = 32 /* its link closes a ring */
+    PORT_CLOSES = 32, /* its link closes a ring */
+    PORT_DOWN = 64    /* ROUTES_UP_DOWN: its link leads down */
 };
 
 /* Nodes of a machine with routers have numbers of so many bits. */
@@ -396,10 +397,11 @@ enum detours_by { DETOURS_WITH, DETOURS_APART, DETOURS_UP_DOWN };
 
 /*
  * What keeps packets of a net from waiting in a circle: nothing need do it; halves of the virtual
- * channels, before and behind the closing link of each dimension of a torus; or a part of them for
- * each link of a route. In this order they are tried.
+ * channels, before and behind the closing link of each dimension of a torus; a part of them for
+ * each link of a route; or routes that go up a tree of its cubes, and then down. In this order they
+ * are tried.
  */
-enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS };
+enum routes_by { ROUTES_ALL, ROUTES_DATELINES, ROUTES_HOPS, ROUTES_UP_DOWN };
 
 /*
  * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs,

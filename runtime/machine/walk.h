@@ -124,6 +124,7 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
         if (trip->way)
             return paths_exit(t, trip, cube, part.first, part.last);
         if (t->between_by != BY_WALK && !mesh_by_rail(t, part.first, part.last) &&
+            t->routes_by != ROUTES_UP_DOWN &&
             !(trip->back && t->plane_rows[trip->plane].has_detours))
             return between_cubes(t, trip->plane, trip->back, odd, cube, part.last)->way.exit;
         return trip->back ? mesh_back_exit(t, trip->plane, odd, cube, part.last, part.first)

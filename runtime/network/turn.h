@@ -2,9 +2,9 @@
  * memory that keeps order, or a port of a TCM.
  *
  * It holds        A link holds the transaction whose bytes pass now. The head does not wait for the
- *                 tail: it enters, and goes on after the wire. A memory holds one transaction; one
- *                 that has left it, but whose bytes are still on a narrower way, or late by the
- *                 latency, is in no other's way
+ *                 tail: it enters, and goes on after the wire. A memory holds one transaction. When
+ *                 it is free the next one may begin, even if the bytes of the one before are still
+ *                 on a narrower route, or late by the latency
  * For how long    A link: nbytes over its bandwidth. A memory: overhead and the drain of the route,
  *                 or with hold `own` nbytes over the memory's own bandwidth: cost_taken_fs()
  * Goes first      first come, first served, in the order of arrival events
@@ -16,7 +16,7 @@
  *                 "Worked: memories that overlap": a read arrives at 5.145 ns, waits for the slice
  *                 until 20.095, and is done at 52.095
  *
- * Nothing happens when such a station becomes free, so that is no event. The station keeps the
+ * That such a station becomes free changes nothing else, so it is no event. The station keeps the
  * time at which it is free, and the next turn begins at max(arrival, free_fs). With several
  * servers it keeps one time of each. The one that is free first is taken, so turns begin in the
  * order in which they were asked for, as with one: the earliest of the times never falls. Which of

@@ -252,7 +252,6 @@ refused "no such file" 3 "none.csv" llm moe.json --decode 16 --routing file:none
 sed 's/, "num_experts_per_tok": 2//' moe.json > few.json
 refused "a key that is missing" 3 "few.json: num_experts_per_tok is missing" llm few.json --dry-run
 refused "all experts in one rank" 2 "mixtral-8x7b needs 93.408 GB of 51.540 a rank, 41.868 too many; what would fit: 1.9 times the memory" llm mixtral-8x7b --tp 1 --decode 16
-refused "latents in a graph" 2 "--graph: latent attention (kv_lora_rank) has no node" llm deepseek-v3 --decode 16 --graph g.yaml
 refused "latents and experts in few ranks" 2 "deepseek-v3 needs 85.129 GB of 51.540 a rank, 33.589 too many; what would fit: 1.7 times the memory" llm deepseek-v3 --decode 16
 cat > latent.json <<'END'
 {"model_type": "deepseek_v3", "hidden_size": 256, "intermediate_size": 512, "moe_intermediate_size": 64, "num_hidden_layers": 8,
@@ -279,10 +278,41 @@ equal "work of kv_up: 2 x 120 tokens x 2 heads x (32 + 32) x 64; of attention 2 
 run llm latent.json --prefill 40 --chunk 24 --batch 3 --tries 1 --format csv --quiet
 equal "in pieces: all 40 tokens are read again for the last 16" "24 40" "$(awk -F, '$10 == "kv_read" {print $9}' out | xargs)"
 equal "and made again" "1179648 1966080" "$(awk -F, '$10 == "kv_up" {print $(NF - 1)}' out | xargs)"
+comes_back "latents, decode" latent.json --decode 40 --batch 3
+mv graph.yaml absorbed.yaml
+comes_back "latents, decode, experts that are divided" latent.json --decode 40 --batch 3 --ep 8 --kv f8e4m3
+comes_back "latents, a prompt" latent.json --prefill 40 --batch 3 --tp 4
+mv graph.yaml made.yaml
+comes_back "latents in stages" latent.json --decode 40 --batch 4 --tp 2 --pp 2
+sed 's/"q_lora_rank": 96, //; s/"first_k_dense_replace": 1/"first_k_dense_replace": 2/' latent.json > plain.json
+comes_back "latents, queries without one, in stages" plain.json --prefill 24 --tp 4 --pp 2
 sed 's/"first_k_dense_replace": 1/"first_k_dense_replace": 8/' latent.json > dense.json
 refused "no layer with experts" 3 "dense.json: first_k_dense_replace leaves no layer with experts" llm dense.json --dry-run
 sed 's/"kv_lora_rank": 64, //' latent.json > rank.json
 refused "no latent" 3 "rank.json: kv_lora_rank is missing" llm rank.json --dry-run
+
+# The same keys as YAML: a line each, numbers, lists and words as JSON has them.
+jq -r 'to_entries[] | "\(.key): \(.value | tojson)"' latent.json > latent.yaml
+echo 'sliding_window: ~ # nothing' >> latent.yaml
+run llm latent.json --dry-run --format csv
+cut -d, -f2- out > json
+run llm latent.yaml --dry-run --format csv
+same json <(cut -d, -f2- out)
+ok "a config as YAML"
+sed 's/vocab_size: 512/vocab_size: "512"/' latent.yaml > quotes.yaml
+refused "a number in quotes" 3 "quotes.yaml: vocab_size is not a whole number from 1" llm quotes.yaml --dry-run
+sed '/vocab_size/p' latent.yaml > twice.yaml
+refused "a key twice" 3 "twice.yaml:$(grep -n vocab twice.yaml | tail -1 | cut -d: -f1):1: 'vocab_size' is there twice" llm twice.yaml --dry-run
+echo 'a: &a [*a]' > circle.yaml
+refused "a list in itself" 3 "circle.yaml:1:4: more than 10000 values" llm circle.yaml --dry-run
+echo 'nodes: []' > none.yaml
+refused "no graph, and no model" 3 "none.yaml: model_type is missing (a graph has kernbench_graph)" llm none.yaml
+echo '- 1' > list.yaml
+refused "a list as a model" 3 "list.yaml: the text is not a mapping" llm list.yaml
+mkdir folder
+refused "a folder" 3 "folder is a folder: a MODEL is the config.json in it" llm folder
+refused "a folder by its way" 3 "./folder is a folder" llm ./folder
+refused "no such YAML" 3 "cannot read nothing.yaml" llm nothing.yaml
 
 cat > moe.yaml <<'END'
 kernbench_graph: 1
@@ -316,7 +346,8 @@ wrong "a node twice" "9:8: 'att' is there twice" 's/id: o,/id: att,/'
 wrong "no end" "5:1: 'layer' has no end" '/end:/d'
 wrong "no such group" "10:47: only groups tp and all" 's/group: tp/group: dp/'
 wrong "unlike requests" "8:37: requests of unlike lengths" 's/1x3, 1/1x3, 2/'
-wrong "heads that do not divide" "8:3: q and kv must be of as many requests, q at most kv, and kv_heads divide heads" 's/kv_heads: 1/kv_heads: 3/'
+wrong "heads that do not divide" "8:3: kv_heads must divide heads" 's/kv_heads: 1/kv_heads: 3/'
+wrong "new tokens that are not kept" "8:3: q and kv must be of as many requests, q at most kv" 's/kv: .[^]]*./kv: [1]/; s/q: .[^]]*./q: [2]/'
 wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/dim: 128/dim: 128, a: i8/; s/k: 256/k: 256, out: i8/'
 wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
 wrong "a matrix of which only a column is gathered" "10:3: only what a topk has written is gathered" 's/all_reduce/all_gather/'
@@ -335,6 +366,28 @@ wrong "another choice" "7:3: no topk before it has k 1 for 8 tokens" 's/each: 2/
 wrong "more choices than there are" "6:48: k must be at most the width" 's/k: 2,/k: 4,/' moe.yaml
 wrong "a choice that no one takes" "4:1: no grouped_gemm has the rows" '/grouped/d; /combine/d' moe.yaml
 wrong "a sum of what are no rows" "9:3: x must be what a grouped_gemm" 's/x: down/x: in/' moe.yaml
+# wrong_latent NAME OP TEXT SED [GRAPH]: the first node of this op with a mistake, of new tokens or of a prompt
+wrong_latent()
+{
+    line=$(grep -n "op: $2," "${5:-absorbed.yaml}" | head -1 | cut -d: -f1)
+    sed "${line}$4" "${5:-absorbed.yaml}" > wrong.yaml
+    refused "$1" 3 "wrong.yaml:$line:$3" llm wrong.yaml
+}
+
+wrong_latent "a head of x without so many columns" "gemm, m: 3, n: 128, k: 32" "3: heads must divide n and the columns of x" 's/k: 32/k: 64/'
+wrong_latent "heads that x has not" "gemm, m: 3, n: 128, k: 32" "3: heads must divide n and the columns of x" 's/heads: 2/heads: 5/'
+wrong_latent "a product of heads of other rows" "gemm, m: 3, n: 128, k: 32" "3: x must be a matrix of m rows" 's/m: 3/m: 4/'
+wrong_latent "more turned columns than a head has" q_rope "3: heads must divide width" 's/turned: 16/turned: 64/'
+wrong_latent "latents that are no part of keys" kv_rope "3: v_dim must be less than dim" 's/v_dim: 64/v_dim: 80/'
+wrong_latent "a norm of latents of other units" "norm,.*wide: 80" "3: x must have a unit, of \`wide\`, for each unit" 's/unit: 4/unit: 8/'
+wrong_latent "latents that were not normed" kv_rope "106: z must be a matrix of 3 rows of bf16" 's/latent_normed/latents/'
+wrong_latent "another matrix of latents" kv_rope "3: z must have v_dim columns" 's/latent_normed/normed/'
+wrong_latent "two heads of latents" attention "3: latents are of one new token" 's/kv_heads: 1/kv_heads: 2/'
+wrong_latent "values of no width" attention "3: 'v_dim' is missing" 's/, v_dim: 64//'
+wrong_latent "keys of latents that are made" attention "3: keys are made, or latents" 's/}/, keys: latent}/'
+wrong_latent "keys that are not there" attention "143: keys must be a matrix of 120 rows" 's/keys: kept/keys: keps/' made.yaml
+wrong_latent "made keys as wide as those of all heads" attention "3: kv_heads must be heads" 's/z: made/z: kept/' made.yaml
+wrong_latent "fewer heads of keys than were made" attention "3: kv_heads must be heads" 's/kv_heads: 4/kv_heads: 2/' made.yaml
 { sed '/^nodes/q' small.yaml; for i in {1..30}; do echo "- {id: n$i, op: none}"; done; } > many.yaml
 refused "many mistakes" 3 "many.yaml:5:16: there is no op 'none'" llm many.yaml
 equal "20 of them" 20 "$(grep -c many.yaml err)"

@@ -33,7 +33,7 @@ one()
 
 # Three shapes at least of each bench: ordinary ones, odd ones, and those with less than a PE's work.
 for dtype in f16 bf16 f32 f64 i8; do
-    for bench in gemm gemm_composite gemm_grid qkv_gemm; do
+    for bench in gemm gemm_composite qkv_gemm; do
         one cube8 $bench M=64 N=48 K=160 dtype=$dtype
         one cube1 $bench M=37 N=53 K=111 dtype=$dtype
     done
@@ -94,7 +94,7 @@ one tray32 list_walk N=2000 L=64
 one tray32 copy L=5003 dtype=u16
 
 # a single element of everything, and one long side
-for bench in gemm gemm_composite gemm_grid qkv_gemm mlp; do
+for bench in gemm gemm_composite qkv_gemm mlp; do
     one cube8 $bench M=1 N=1 K=1 dtype=f32
     one cube8 $bench M=1 N=1 K=1009
     one cube8 $bench M=1 N=521 K=3

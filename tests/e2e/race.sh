@@ -32,8 +32,8 @@ small()
     gather) echo M=101 L=67 D=9 ;;
     list_walk) echo N=101 L=23 ;;
     softmax | layernorm | threshold) echo M=67 N=33 ;;
-    gemm_grid) echo M=67 N=41 K=130 BK=16 ;; # buffers are used again
-    gemm* | overlap | qkv_gemm | mlp | mlp_tp) echo M=67 N=41 K=130 ;;
+    gemm | qkv_gemm) echo M=67 N=41 K=130 BK=16 ;; # buffers are used again
+    gemm_composite | overlap | mlp | mlp_tp) echo M=67 N=41 K=130 ;;
     *) echo count=1009 ;;
     esac
 }

@@ -16,7 +16,7 @@ broken()
     call "$BROKEN" run "$@"
 }
 
-all_benches='all_gather all_reduce all_to_all attention attention_ring broadcast copy flash gather gemm gemm_composite gemm_grid layernorm list_walk mlp mlp_tp overlap qkv_gemm reduce_scatter softmax threshold'
+all_benches='all_gather all_reduce all_to_all attention attention_ring broadcast copy flash gather gemm gemm_composite layernorm list_walk mlp mlp_tp overlap qkv_gemm reduce_scatter softmax threshold'
 
 # -- list ---------------------------------------------------------------------------------------
 

@@ -42,12 +42,12 @@ completes 'cube8 view pe --at c' 'c0. c1. c2. c3. c4. c5. c6. c7.'
 completes 'cube8 view pe --at c1.pe' 'c1.pe0 c1.pe1 c1.pe2 c1.pe3 c1.pe4 c1.pe5 c1.pe6 c1.pe7'
 completes 'cube8 view cube --at c1' c1
 completes 'cube8 report ' 'probe replay sweep load run why llm study'
-completes 'cube8 report run gem' 'gemm gemm_composite gemm_grid'
-completes 'cube8 report run gemm ' 'M= N= K= dtype='
+completes 'cube8 report run gem' 'gemm gemm_composite'
+completes 'cube8 report run gemm ' 'M= N= K= dtype= GRID= BM= BN= BK= b_by= send='
 completes 'cube8 report run gemm --verif' --verify
 completes 'cube8 report load --pa' --pattern
 completes 'cube8 load --trace-filter ' ''
-completes 'cube8 why ge' 'gemm gemm_composite gemm_grid'
+completes 'cube8 why ge' 'gemm gemm_composite'
 completes 'cube8 why lo' load
 completes 'cube8 probe --format=j' 'json jsonl'
 completes 'cube8 --format csv ro' route
@@ -61,9 +61,9 @@ completes 'cube8 route host c7.pe7' c7.pe7.tcm
 completes 'cube8 sweep --src c0.pe0,h' c0.pe0,host
 completes 'cube8 sweep --op read,h' read,h2d
 completes 'cube8 load --pattern ho' hotspot:
-completes 'cube8 run gem' 'gemm gemm_composite gemm_grid'
-completes 'cube8 run gemm ' 'M= N= K= dtype='
-completes 'cube8 run gemm M=3 ' 'N= K= dtype='
+completes 'cube8 run gem' 'gemm gemm_composite'
+completes 'cube8 run gemm ' 'M= N= K= dtype= GRID= BM= BN= BK= b_by= send='
+completes 'cube8 run gemm M=3 ' 'N= K= dtype= GRID= BM= BN= BK= b_by= send='
 completes 'cube8 run gemm M=3 dtype=f' 'f16 f32 f64'
 completes 'cube8 run --quiet mlp act=' 'relu sigmoid tanh'
 completes 'cube8 run softmax --verify=' ops

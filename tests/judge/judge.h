@@ -155,6 +155,7 @@ struct judge_topo {
     uint32_t stages;     /* of meshes inside cubes that are kept apart by VCs: 1 to 4 */
     bool detours_apart;  /* they have VCs of their own */
     bool datelines;      /* of a net: each ring has two halves of VCs */
+    bool up_down;        /* of a net: routes go up its tree, then down */
     uint32_t hops;       /* of a net: equal parts of VCs, one for each link of a route; 0: none */
     uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
@@ -172,6 +173,12 @@ size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint3
 
 /* Fills `net`, if the topology has one. */
 void judge_find_net(struct judge_topo *t);
+
+/* Its ways are to be found again: t->up_down has changed. */
+void judge_forget_ways(struct judge_topo *t);
+
+/* From now on routes of the net go up its tree, then down: network.c. */
+void judge_go_up_down(struct judge_topo *t);
 void judge_net_free(struct judge_net *net);
 
 /* Port `port` of a cube; NULL: it has fewer. Has the cube one to the IO chiplet? */

@@ -31,7 +31,9 @@ struct judge_net {
     struct judge_port *ports; /* in order of cube and number */
     size_t *first;            /* [place], and one more */
     uint32_t *io, n_io;       /* cubes */
-    struct far **far;         /* [0, 1 with rails][place], once asked for: of all from there */
+    struct far **far;         /* [0, 1 with rails][place], once asked for: of all from there, and
+                                 behind those of routes that have come down before */
+    uint32_t *rank;           /* [place]: of its tree, once asked for; UINT32_MAX: not in it */
     size_t n_places;
     uint32_t n_items, sip; /* of sip.net; the SIP whose links are made */
 };
@@ -419,7 +421,16 @@ void judge_net_free(struct judge_net *net)
     for (size_t i = 0; i < 2 * net->n_places; i++)
         free(net->far[i]);
     free(net->far);
+    free(net->rank);
     free(net);
+}
+
+void judge_forget_ways(struct judge_topo *t)
+{
+    for (size_t i = 0; i < 2 * t->net->n_places; i++) {
+        free(t->net->far[i]);
+        t->net->far[i] = NULL;
+    }
 }
 
 /* Port `port` of the cube at a place. */
@@ -516,22 +527,108 @@ static bool is_less(const struct far *a, const struct far *b)
     return a->weight < b->weight || (a->weight == b->weight && a->links < b->links);
 }
 
+/* -- up*, then down* ------------------------------------------------------------------------ */
+
+static bool is_there(const struct judge_topo *t, size_t place)
+{
+    return judge_has_cube(t, sip_of(t, place), cube_of(t, place));
+}
+
+/* Of places [first, end) the lowest switch, or else the lowest cube; `end`: there is none. */
+static size_t root_of(const struct judge_topo *t, size_t first, size_t end)
+{
+    size_t lowest = end;
+
+    for (size_t place = first; place < end; place++) {
+        if (is_there(t, place) && (sip_of(t, place) == t->sips ||
+                                   judge_is_switch(t, sip_of(t, place), cube_of(t, place))))
+            return place;
+        if (is_there(t, place) && lowest == end)
+            lowest = place;
+    }
+    return lowest;
+}
+
+/* A search by rank among places [first, end). */
+static void rank_places(const struct judge_topo *t, size_t first, size_t end)
+{
+    size_t root = root_of(t, first, end), *found = judge_alloc(end - first + 1, sizeof *found);
+    uint32_t *rank = t->net->rank, n = 0;
+
+    if (root < end) {
+        rank[root] = n;
+        found[n++] = root;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t port = 0; port_at(t, found[i], port); port++) {
+            size_t next = place_behind(t, port_at(t, found[i], port));
+
+            if (next < first || next >= end || rank[next] != UINT32_MAX ||
+                !has_step(t, found[i], port))
+                continue;
+            rank[next] = n;
+            found[n++] = next;
+        }
+    free(found);
+}
+
+static const uint32_t *ranks(const struct judge_topo *t)
+{
+    struct judge_net *net = t->net;
+
+    if (net->rank)
+        return net->rank;
+    net->rank = judge_alloc(net->n_places, sizeof *net->rank);
+    for (size_t place = 0; place < net->n_places; place++)
+        net->rank[place] = UINT32_MAX;
+    if (judge_has_rails(t))
+        rank_places(t, 0, net->n_places);
+    for (uint32_t sip = 0; !judge_has_rails(t) && sip < t->sips; sip++)
+        rank_places(t, judge_place_of(t, sip, 0), judge_place_of(t, sip + 1, 0));
+    return net->rank;
+}
+
+/* May a route that has come down before, or not, go from one place to the next? Then *down becomes
+ * whether it has come down behind that step. */
+static bool is_legal(const struct judge_topo *t, size_t from, size_t to, bool *down)
+{
+    const uint32_t *rank;
+    bool up;
+
+    if (!t->up_down)
+        return true;
+    rank = ranks(t);
+    if (rank[from] == UINT32_MAX || rank[to] == UINT32_MAX)
+        return false;
+    up = rank[to] < rank[from];
+    if (up && *down)
+        return false;
+    *down = !up;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 /* The pairs that are looked at: of one SIP by its own links, of two by all. */
 static bool is_by_rail(const struct judge_topo *t, size_t from, size_t to)
 {
     return judge_has_rails(t) && sip_of(t, from) != sip_of(t, to);
 }
 
-/* How far a cube is over one of its ports; the next cube is as far as is known. */
-static struct far over(const struct judge_topo *t, size_t place, uint32_t port, size_t to,
-                       const struct far *far, bool rails)
+/* How far a cube is over one of its ports, for a route that has come `down` before or not; the next
+ * cube is as far as is known. */
+static struct far over(const struct judge_topo *t, size_t place, bool down, uint32_t port,
+                       size_t to, const struct far *far, bool rails)
 {
     const struct judge_port *p = port_at(t, place, port);
     size_t next = place_behind(t, p);
     struct far sum = {INT64_MAX, 0};
 
-    if ((!rails && p->other_sip != sip_of(t, to)) || far[next].weight == INT64_MAX ||
-        !has_step(t, place, port) || (next != to && !passes(t, next)))
+    if ((!rails && p->other_sip != sip_of(t, to)) || !has_step(t, place, port) ||
+        (next != to && !passes(t, next)) || !is_legal(t, place, next, &down))
+        return sum;
+    far += down * t->net->n_places;
+    if (far[next].weight == INT64_MAX)
         return sum;
     sum.weight = far[next].weight + weight_of(t, place, port);
     sum.links = far[next].links + 1;
@@ -541,23 +638,23 @@ static struct far over(const struct judge_topo *t, size_t place, uint32_t port, 
 /* Distances of all cubes to `to`, better and better until none changes. */
 static struct far *find_distances(const struct judge_topo *t, size_t to, bool rails)
 {
-    struct far *far = judge_alloc(t->net->n_places, sizeof *far);
+    size_t n = t->net->n_places, states = t->up_down ? 2 * n : n;
+    struct far *far = judge_alloc(states, sizeof *far);
     bool changed = true;
 
-    for (size_t c = 0; c < t->net->n_places; c++)
-        far[c].weight = INT64_MAX;
-    far[to].weight = 0;
+    for (size_t i = 0; i < states; i++)
+        far[i].weight = i % n == to ? 0 : INT64_MAX;
     while (changed) {
         changed = false;
-        for (size_t c = 0; c < t->net->n_places; c++)
-            for (uint32_t p = 0; c != to && port_at(t, c, p); p++) {
+        for (size_t i = 0; i < states; i++)
+            for (uint32_t p = 0; i % n != to && port_at(t, i % n, p); p++) {
                 struct far better;
 
-                if (!rails && sip_of(t, c) != sip_of(t, to))
+                if (!rails && sip_of(t, i % n) != sip_of(t, to))
                     break;
-                better = over(t, c, p, to, far, rails);
-                if (is_less(&better, &far[c])) {
-                    far[c] = better;
+                better = over(t, i % n, i >= n, p, to, far, rails);
+                if (is_less(&better, &far[i])) {
+                    far[i] = better;
                     changed = true;
                 }
             }
@@ -586,18 +683,22 @@ struct search {
 };
 
 /* From `from`, to which `n` links lead, port by port. True: that was the way. */
-static bool go_on(struct search *s, size_t from, uint32_t n)
+static bool go_on(struct search *s, size_t from, bool down, uint32_t n)
 {
+    const struct far *far = &s->far[from + down * s->t->net->n_places];
+
     s->n = n;
     if (from == s->to)
         return s->before-- == 0;
     for (uint32_t port = 0; port_at(s->t, from, port); port++) {
-        struct far sum = over(s->t, from, port, s->to, s->far, s->rails);
+        struct far sum = over(s->t, from, down, port, s->to, s->far, s->rails);
+        bool then = down;
 
-        if (sum.weight != s->far[from].weight || sum.links != s->far[from].links)
+        if (sum.weight != far->weight || sum.links != far->links)
             continue;
         s->way[n] = port_at(s->t, from, port);
-        if (go_on(s, place_behind(s->t, s->way[n]), n + 1))
+        is_legal(s->t, from, place_behind(s->t, s->way[n]), &then);
+        if (go_on(s, place_behind(s->t, s->way[n]), then, n + 1))
             return true;
     }
     return false;
@@ -613,7 +714,7 @@ uint32_t judge_net_way(const struct judge_topo *t, size_t from, size_t to, uint3
 
     *out = s.way = judge_alloc(t->net->n_places + 1, sizeof **out);
     *weight = far[from].weight;
-    found = *weight != INT64_MAX && go_on(&s, from, 0);
+    found = *weight != INT64_MAX && go_on(&s, from, false, 0);
     return found ? s.n : UINT32_MAX;
 }
 
@@ -649,7 +750,7 @@ static uint64_t number_of(const struct judge_topo *t, const struct judge_end *me
 
 uint32_t judge_net_ways(const struct judge_topo *t)
 {
-    return t->net ? judge_count(t, "sip.paths") : 1;
+    return t->net && !t->up_down ? judge_count(t, "sip.paths") : 1;
 }
 
 uint32_t judge_course_of(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,

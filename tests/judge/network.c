@@ -198,6 +198,17 @@ void judge_find_routers(struct judge_topo *t)
     free(all);
 }
 
+void judge_go_up_down(struct judge_topo *t)
+{
+    if (t->up_down)
+        return;
+    t->up_down = true;
+    judge_forget_ways(t);
+    free(t->is_router);
+    free(t->is_gate);
+    judge_find_routers(t);
+}
+
 /* -- channels -------------------------------------------------------------------------------- */
 
 static bool is_same(const struct judge_channel *c, const judge_way_edge *edges, size_t n)

@@ -165,7 +165,6 @@ BENCHES = {
     **COLLECTIVES,
     "gemm": gemm,
     "gemm_composite": gemm,
-    "gemm_grid": gemm,
     "overlap": gemm,
     "flash": flash,
     "qkv_gemm": gemm,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gemm.py -- products of matrices on a chip, measured, beside the bench gemm_grid: a table of docs/validation.md.
+"""gemm.py -- products of matrices on a chip, measured, beside the bench gemm: a table of docs/validation.md.
 
 usage: gemm.py KERNBENCH
 
@@ -51,7 +51,7 @@ def size_of(point):
 
 def simulate(size, kernbench, machine):
     """Microseconds."""
-    rows = must_run([kernbench, "run", "gemm_grid", "dtype=bf16", "GRID=8", *(f"{a}={n}" for a, n in zip("MKN", size)),
+    rows = must_run([kernbench, "run", "gemm", "dtype=bf16", "GRID=8", *(f"{a}={n}" for a, n in zip("MKN", size)),
                      "--machine", machine, "--quiet", "--format", "csv"])
     return float(next(csv.DictReader(rows.splitlines()))["kernel_ns"]) / 1000
 

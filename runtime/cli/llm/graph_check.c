@@ -24,11 +24,14 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_ATTENTION:
     case LLM_QK_NORM:
     case LLM_ROPE:
+    case LLM_LATENT:
+    case LLM_KEPT:
         return "a";
     case LLM_NORM:
     case LLM_LAYERNORM:
     case LLM_SILU:
     case LLM_GELU:
+    case LLM_Q_ROPE:
         return "dtype";
     case LLM_EMBED:
     case LLM_ADD:
@@ -39,9 +42,6 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_DISPATCH:
     case LLM_COLLECT:
     case LLM_COMBINE:
-    case LLM_Q_ROPE:
-    case LLM_LATENT:
-    case LLM_KEPT:
     case LLM_SEND:
         return NULL;
     }

@@ -40,13 +40,17 @@ static void read_gemm(struct graph_reader *r, const yaml_node_t *node, struct ll
     kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
     struct llm_matrix x = {graph_count(r, node, "m", 1), graph_count(r, node, "k", 1), 1, 0, a, 0};
 
-    op->x = graph_read_as(r, node, "x", x);
+    bool by_heads = yaml_value(&r->yaml, node, "heads");
+
+    op->x = by_heads ? x : graph_read_as(r, node, "x", x);
     op->y =
         (struct llm_matrix){x.rows, graph_count(r, node, "n", 1),   graph_count(r, node, "unit", 1),
                             0,      graph_dtype(r, node, "out", a), 0};
     op->weight_dtype = graph_dtype(r, node, "b", a);
     if (op->y.cols % op->y.unit)
         yaml_bad(&r->yaml, node, "unit must divide n");
+    if (by_heads)
+        graph_read_by_heads(r, node, op);
 }
 
 static int64_t bad_rows(struct graph_reader *r, const yaml_node_t *at, const char *why)
@@ -205,7 +209,7 @@ static void read_topk(struct graph_reader *r, const yaml_node_t *node, struct ll
         yaml_bad(&r->yaml, node, "what a topk with k writes has no name");
 }
 
-static void read_heads(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+void graph_read_lengths(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
 {
     int64_t batch;
     kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
@@ -213,24 +217,8 @@ static void read_heads(struct graph_reader *r, const yaml_node_t *node, struct l
 
     op->q = lengths(r, node, "q", &op->batch);
     op->kv = lengths(r, node, "kv", &batch);
-    op->heads = graph_count(r, node, "heads", 1);
-    op->kv_heads = graph_count(r, node, "kv_heads", 1);
-    op->dim = graph_count(r, node, "dim", 1);
-    if (batch != op->batch || op->kv < op->q || op->heads % op->kv_heads)
-        yaml_bad(&r->yaml, node,
-                 "q and kv must be of as many requests, q at most kv, and kv_heads "
-                 "divide heads");
-    if ((double)(op->heads + 2 * op->kv_heads) * (double)op->dim > 0x1p40) {
-        yaml_bad(&r->yaml, node, "heads x dim has more than 2^40 columns");
-        return;
-    }
-    op->x =
-        graph_read_as(r, node, "x",
-                      (struct llm_matrix){op->batch * op->q,
-                                          (op->heads + 2 * op->kv_heads) * op->dim, 1, 0, a, 0});
-    op->y = op->x;
-    if (op->kind == LLM_ATTENTION)
-        op->y.cols = op->heads * op->dim;
+    if (batch != op->batch || op->kv < op->q)
+        yaml_bad(&r->yaml, node, "q and kv must be of as many requests, q at most kv");
     if (r->has_lengths && (s->batch != op->batch || s->q != op->q || s->kv != op->kv))
         yaml_bad(&r->yaml, node, "q and kv are others than those before");
     r->has_lengths = true;
@@ -241,6 +229,28 @@ static void read_heads(struct graph_reader *r, const yaml_node_t *node, struct l
     s->kv_dtype = graph_dtype(r, node, "b", a);
 }
 
+static void read_heads(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    kb_dtype a = graph_dtype(r, node, "a", KB_BF16);
+
+    graph_read_lengths(r, node, op);
+    op->heads = graph_count(r, node, "heads", 1);
+    op->kv_heads = graph_count(r, node, "kv_heads", 1);
+    op->dim = graph_count(r, node, "dim", 1);
+    if (op->heads % op->kv_heads)
+        yaml_bad(&r->yaml, node, "kv_heads must divide heads");
+    int64_t cols = graph_read_values(r, node, op);
+    double widest = (double)(op->dim > op->v_dim ? op->dim : op->v_dim);
+    if ((double)(op->heads + 2 * op->kv_heads) * widest > 0x1p40) {
+        yaml_bad(&r->yaml, node, "heads x dim has more than 2^40 columns");
+        return;
+    }
+    op->x = graph_read_as(r, node, "x", (struct llm_matrix){op->batch * op->q, cols, 1, 0, a, 0});
+    op->y = op->x;
+    if (op->kind == LLM_ATTENTION)
+        graph_read_z(r, node, op);
+}
+
 static void read_norm(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
 {
     const yaml_node_t *residual = yaml_value(&r->yaml, node, "residual");
@@ -248,11 +258,13 @@ static void read_norm(struct graph_reader *r, const yaml_node_t *node, struct ll
 
     op->y = from = rows_of(r, node);
     from.rows = graph_count(r, node, "of", from.rows);
+    from.cols = graph_count(r, node, "wide", from.cols);
     op->x = graph_read_as(r, node, "x", from);
     op->has_z = residual && yaml_flag(&r->yaml, residual);
     op->z = yaml_value(&r->yaml, node, "z") ? graph_read_as(r, node, "z", from) : op->x;
     if (from.rows % op->y.rows)
         yaml_bad(&r->yaml, node, "rows must divide `of`");
+    graph_read_wide(r, node, op);
 }
 
 static void read_act(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
@@ -373,11 +385,17 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
     case LLM_SEND:
         read_send(r, node, op);
         break;
-    case LLM_ROUTE: /* are no words of their own, or none */
-    case LLM_COLLECT:
     case LLM_Q_ROPE:
+        graph_read_q_rope(r, node, op);
+        break;
     case LLM_LATENT:
+        graph_read_kv_rope(r, node, op);
+        break;
     case LLM_KEPT:
+        graph_read_kv_read(r, node, op);
+        break;
+    case LLM_ROUTE: /* are no words of their own */
+    case LLM_COLLECT:
         break;
     case LLM_TOPK:
         read_topk(r, node, op);

@@ -41,14 +41,20 @@ struct kind {
 
 static const struct kind kinds[] = {
     {"embed", LLM_EMBED, {"rows", "width", "table"}, {"dtype"}},
-    {"gemm", LLM_GEMM, {"m", "n", "k"}, {"a", "b", "out", "unit"}},
+    {"gemm", LLM_GEMM, {"m", "n", "k"}, {"a", "b", "out", "unit", "heads"}},
     {"grouped_gemm", LLM_GEMM, {"rows", "each", "n", "k"}, {"a", "b", "out", "unit"}},
     {"combine", LLM_COMBINE, {"rows", "width", "each"}, {"dtype"}},
-    {"attention", LLM_ATTENTION, {"q", "kv", "heads", "kv_heads", "dim"}, {"a", "b"}},
+    {"attention",
+     LLM_ATTENTION,
+     {"q", "kv", "heads", "kv_heads", "dim"},
+     {"a", "b", "v_dim", "latent", "keys"}},
     {"qk_norm", LLM_QK_NORM, {"q", "kv", "heads", "kv_heads", "dim"}, {"a", "b"}},
     {"rope", LLM_ROPE, {"q", "kv", "heads", "kv_heads", "dim"}, {"a", "b"}},
-    {"norm", LLM_NORM, {"rows", "width"}, {"dtype", "residual", "of"}},
-    {"layernorm", LLM_LAYERNORM, {"rows", "width"}, {"dtype", "residual", "of"}},
+    {"q_rope", LLM_Q_ROPE, {"rows", "width", "heads", "turned"}, {"dtype"}},
+    {"kv_rope", LLM_LATENT, {"q", "kv", "dim", "v_dim", "z"}, {"a", "b"}},
+    {"kv_read", LLM_KEPT, {"q", "kv", "dim", "v_dim"}, {"a", "b"}},
+    {"norm", LLM_NORM, {"rows", "width"}, {"dtype", "residual", "of", "wide", "unit"}},
+    {"layernorm", LLM_LAYERNORM, {"rows", "width"}, {"dtype", "residual", "of", "wide", "unit"}},
     {"act", LLM_SILU, {"rows", "width"}, {"dtype"}},
     {"gelu", LLM_GELU, {"rows", "width"}, {"dtype"}},
     {"add", LLM_ADD, {"rows", "width"}, {"dtype"}},
@@ -123,6 +129,12 @@ static void check_deps(struct graph_reader *r, const yaml_node_t *node)
     r->has_stream = r->has_stream || yaml_value(&r->yaml, node, "stream");
 }
 
+static bool is_in_place(enum llm_kind kind)
+{
+    return kind == LLM_ALL_REDUCE || kind == LLM_ALL_GATHER || kind == LLM_QK_NORM ||
+           kind == LLM_ROPE || kind == LLM_Q_ROPE || kind == LLM_SEND;
+}
+
 static void read_node(struct graph_reader *r, const yaml_node_t *node)
 {
     const yaml_node_t *at = yaml_needed(&r->yaml, node, "id");
@@ -147,11 +159,14 @@ static void read_node(struct graph_reader *r, const yaml_node_t *node)
     graph_read_kind(r, node, &op);
     if (r->yaml.n_bad == before && graph_op_wrong(&op, &r->out->shape, g->layers, why))
         yaml_bad(&r->yaml, node, "%s", why);
-    if (op.kind == LLM_ALL_REDUCE || op.kind == LLM_ALL_GATHER || op.kind == LLM_QK_NORM ||
-        op.kind == LLM_ROPE || op.kind == LLM_SEND)
-        op.y.at = op.x.at;         /* in place */
-    else if (op.kind != LLM_ROUTE) /* its place is known */
+    op.kv_layer = r->n_kv;
+    r->n_kv += op.kind == LLM_ATTENTION && !op.is_layer && !r->was_layer;
+    if (is_in_place(op.kind))
+        op.y.at = op.x.at;
+    else if (op.kind != LLM_ROUTE && op.kind != LLM_LATENT) /* their places are known */
         graph_write_matrix(r, node, id, &op.y);
+    if (op.kind == LLM_KEPT)
+        op.x.at = op.y.at;
     g->op[g->n++] = op;
 }
 
@@ -231,7 +246,7 @@ static void check_stages(struct graph_reader *r, const yaml_node_t *nodes)
     if (sends != (pp > 1))
         yaml_bad(&r->yaml, nodes, "a graph of %lld stages has %s send, not %zu", (long long)pp,
                  pp > 1 ? "one" : "no", sends);
-    else if (pp > 1 && stage_refuse(g->layers, 0, pp, why))
+    else if (pp > 1 && stage_refuse(g->layers + g->dense_layers, g->dense_layers, pp, why))
         yaml_bad(&r->yaml, nodes, "its layers are not enough for %lld stages; %s", (long long)pp,
                  why);
 }
@@ -265,6 +280,7 @@ static void read_graph(struct graph_reader *r)
         yaml_bad(&r->yaml, nodes, "no grouped_gemm has the rows that a topk with k chooses");
     if (r->out->graph.n == 0 && r->yaml.n_bad == 0)
         yaml_bad(&r->yaml, nodes ? nodes : root, "there are no nodes");
+    r->out->graph.dense_layers = r->n_kv;
     if (r->yaml.n_bad == 0)
         check_stages(r, nodes);
     if (*r->repeated && !r->was_layer && r->yaml.n_bad == 0)

@@ -24,6 +24,7 @@ struct graph_reader {
     bool is_layer, was_layer;
     bool has_lengths; /* of requests: shape is known */
     bool has_stream;
+    int64_t n_kv; /* of attention, before nodes that repeat */
 };
 
 /* -- matrices and values: graph_values.c -- */
@@ -57,6 +58,21 @@ bool graph_copies(struct graph_reader *r, const yaml_node_t *at, int64_t least, 
 
 /* What the operation of this kind is made of. */
 void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+
+/* Requests of an operation on heads: those of the graph. */
+void graph_read_lengths(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+
+/* -- of latents: graph_nodes_latent.c -- */
+
+void graph_read_by_heads(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_wide(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_q_rope(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_kv_rope(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_kv_read(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+
+/* What attention reads: how many columns x has, and behind that z and `keys`. */
+int64_t graph_read_values(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_z(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
 
 #endif
 #endif

@@ -39,6 +39,14 @@ static const char *const names[] = {
     [GRAPH_EXPERTS_UP] = "rows_up",
     [GRAPH_EXPERTS_ACT] = "rows_act",
     [GRAPH_EXPERTS_DOWN] = "rows_down",
+    [GRAPH_Q_LATENT] = "q_latent",
+    [GRAPH_Q_NORMED] = "q_normed",
+    [GRAPH_LATENT] = "latent",
+    [GRAPH_LATENT_NORMED] = "latent_normed",
+    [GRAPH_ABSORBED] = "absorbed",
+    [GRAPH_LATENT_SUMS] = "latent_sums",
+    [GRAPH_KEPT] = "kept",
+    [GRAPH_MADE] = "made",
 };
 
 enum { N_NAMES = sizeof names / sizeof *names };
@@ -78,8 +86,10 @@ static void put_rows(struct sink *s, const char *op, const struct llm_matrix *m)
 static void put_gemm(struct sink *s, const struct llm_op *op)
 {
     put(s, "op: gemm, m: %lld, n: %lld, k: %lld, a: %s, b: %s, out: %s", (long long)op->y.rows,
-        (long long)op->y.cols, (long long)op->x.cols, kb_dtype_name(op->x.dtype),
-        kb_dtype_name(op->weight_dtype), kb_dtype_name(op->y.dtype));
+        (long long)op->y.cols, (long long)(op->depth > 0 ? op->depth : op->x.cols),
+        kb_dtype_name(op->x.dtype), kb_dtype_name(op->weight_dtype), kb_dtype_name(op->y.dtype));
+    if (op->depth > 0)
+        put(s, ", heads: %lld", (long long)op->heads);
     if (op->y.unit > 1)
         put(s, ", unit: %lld", (long long)op->y.unit);
 }
@@ -107,14 +117,29 @@ static void put_grouped(struct sink *s, const struct llm_op *op)
         put(s, ", unit: %lld", (long long)op->y.unit);
 }
 
+static void put_lengths(struct sink *s, const char *word, const struct llm_op *op)
+{
+    put(s, "op: %s, q: [%lldx%lld], kv: [%lldx%lld]", word, (long long)op->q, (long long)op->batch,
+        (long long)op->kv, (long long)op->batch);
+}
+
 /* Operations on heads: attention, rope, norms of q and k. */
 static void put_heads(struct sink *s, const char *word, const struct llm_op *op, kb_dtype kv)
 {
-    put(s,
-        "op: %s, q: [%lldx%lld], kv: [%lldx%lld], heads: %lld, kv_heads: %lld, dim: %lld, a: %s, "
-        "b: %s",
-        word, (long long)op->q, (long long)op->batch, (long long)op->kv, (long long)op->batch,
-        (long long)op->heads, (long long)op->kv_heads, (long long)op->dim,
+    put_lengths(s, word, op);
+    put(s, ", heads: %lld, kv_heads: %lld, dim: %lld, a: %s, b: %s", (long long)op->heads,
+        (long long)op->kv_heads, (long long)op->dim, kb_dtype_name(op->x.dtype), kb_dtype_name(kv));
+    if (op->v_dim > 0)
+        put(s, ", v_dim: %lld", (long long)op->v_dim);
+    if (op->latent)
+        put(s, ", latent: true");
+}
+
+/* What is kept of each token, and read again. */
+static void put_kept(struct sink *s, const char *word, const struct llm_op *op, kb_dtype kv)
+{
+    put_lengths(s, word, op);
+    put(s, ", dim: %lld, v_dim: %lld, a: %s, b: %s", (long long)op->dim, (long long)op->v_dim,
         kb_dtype_name(op->x.dtype), kb_dtype_name(kv));
 }
 
@@ -125,6 +150,10 @@ static void put_norm(struct sink *s, const struct llm_op *op)
         put(s, ", residual: true");
     if (op->x.rows != op->y.rows)
         put(s, ", of: %lld", (long long)op->x.rows);
+    if (op->x.cols != op->y.cols)
+        put(s, ", wide: %lld", (long long)op->x.cols);
+    if (op->y.unit > 1)
+        put(s, ", unit: %lld", (long long)op->y.unit);
 }
 
 static void put_collective(struct sink *s, const char *word, const struct llm_op *op,
@@ -180,9 +209,15 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
     case LLM_SEND:
         put_collective(s, "send", op, "pp");
         break;
-    case LLM_Q_ROPE: /* refused before: llm_asked.c */
+    case LLM_Q_ROPE:
+        put_rows(s, "q_rope", &op->x);
+        put(s, ", heads: %lld, turned: %lld", (long long)op->heads, (long long)op->turned);
+        break;
     case LLM_LATENT:
+        put_kept(s, "kv_rope", op, kv);
+        break;
     case LLM_KEPT:
+        put_kept(s, "kv_read", op, kv);
         break;
     case LLM_TOPK:
         put_rows(s, "topk", &op->x);
@@ -202,15 +237,24 @@ static void put_matrix(struct sink *s, const char *key, const struct llm_matrix 
         put(s, ", %s: %s", key, graph_matrix_name(m->at));
 }
 
+static bool reads_z(const struct llm_op *op)
+{
+    return op->has_z || op->kind == LLM_ADD || op->kind == LLM_SEND || op->kind == LLM_LATENT ||
+           (op->kind == LLM_ATTENTION && (op->latent || op->has_made));
+}
+
 static void put_node(struct sink *s, const struct llm_op *op, kb_dtype kv)
 {
     put(s, "- {id: %s, ", op->id);
     put_kind(s, op, kv);
-    if (op->kind != LLM_EMBED)
+    if (op->kind != LLM_EMBED && op->kind != LLM_KEPT)
         put_matrix(s, "x", &op->x);
-    if (op->has_z || op->kind == LLM_ADD || op->kind == LLM_SEND)
-        put_matrix(s, "z", &op->z);
-    put_matrix(s, "y", &op->y);
+    if (reads_z(op))
+        put_matrix(s, "z", op->kind == LLM_LATENT ? &op->y : &op->z);
+    if (op->has_made)
+        put_matrix(s, "keys", &op->keys);
+    if (op->kind != LLM_LATENT)
+        put_matrix(s, "y", &op->y);
     put(s, "}\n");
 }
 

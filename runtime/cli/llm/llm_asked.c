@@ -124,8 +124,6 @@ enum exit_code llm_refuse_latent(const struct llm *l)
         return cmd_say(l->cli, EXIT_USAGE,
                        "%s: of latent attention (kv_lora_rank) requests must be alike",
                        l->model.name);
-    if (o->graph)
-        return cmd_say(l->cli, EXIT_USAGE, "--graph: latent attention (kv_lora_rank) has no node");
     return EXIT_OK;
 }
 

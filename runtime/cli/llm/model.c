@@ -1,5 +1,6 @@
 /*
- * model.c -- reads config.json, as Hugging Face's models have it, by jansson.
+ * model.c -- reads config.json, as Hugging Face's models have it, by jansson; or the same keys as
+ * YAML.
  *
  * A key decides shapes, or makes no difference to time, or would change the structure: the first
  * are read, the second ignored, the third refused unless they have the value that changes nothing.
@@ -28,7 +29,9 @@ enum exit_code model_read(const char *program, const char *name, bool quiet, str
     return say(program, EXIT_SYSTEM, "cannot read %s: this build has no jansson, for JSON", name);
 }
 #else
+#include "cli/llm/model_yaml.h"
 #include <jansson.h>
+#include <sys/stat.h>
 
 /* Keys that are read, and those that change no time. */
 static const char *const known[] = {
@@ -113,6 +116,13 @@ struct config {
     json_t *json; /* owned */
     enum exit_code code;
 };
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), of_end = strlen(end);
+
+    return n > of_end && strcmp(name + n - of_end, end) == 0;
+}
 
 static json_t *value_of(const struct config *c, const char *key)
 {
@@ -346,7 +356,9 @@ static void read_family(struct config *c, struct model *m)
     const char *word = json_string_value(value_of(c, "model_type"));
 
     if (!word) {
-        fail(c, "model_type", "is missing");
+        fail(c, "model_type",
+             ends_with(c->name, ".yaml") ? "is missing (a graph has kernbench_graph)"
+                                         : "is missing");
         return;
     }
     for (size_t i = 0; i < N_FAMILIES; i++)
@@ -413,30 +425,55 @@ static enum exit_code unknown_name(const char *program, const char *name)
     return say_unknown(program, "model", "", name, names, n);
 }
 
+static bool is_folder(const char *name)
+{
+    struct stat s;
+
+    return stat(name, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
 static bool is_file(const char *name)
 {
-    size_t n = strlen(name);
+    return strchr(name, '/') || ends_with(name, ".json") || ends_with(name, ".yaml");
+}
 
-    return strchr(name, '/') || (n > 5 && strcmp(name + n - 5, ".json") == 0);
+static enum exit_code load_json(const char *program, const char *name, const char *text,
+                                json_t **out)
+{
+    json_error_t why;
+
+    *out = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why)
+                : json_load_file(name, JSON_REJECT_DUPLICATES, &why);
+    if (*out)
+        return EXIT_OK;
+    return why.line < 0
+               ? say(program, EXIT_INPUT, "%s", why.text)
+               : say(program, EXIT_INPUT, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+}
+
+/* The keys of a shipped model, or of a file. */
+static enum exit_code load(const char *program, const char *name, json_t **out)
+{
+    const char *text = is_file(name) ? NULL : shipped(name);
+
+    if (!text && is_folder(name))
+        return say(program, EXIT_INPUT, "%s is a folder: a MODEL is the config.json in it", name);
+    if (!text && !is_file(name))
+        return unknown_name(program, name);
+    return !text && ends_with(name, ".yaml") ? model_of_yaml(program, name, out)
+                                             : load_json(program, name, text, out);
 }
 
 enum exit_code model_read(const char *program, const char *name, bool quiet, struct model *out)
 {
     struct config c = {.program = program, .name = name};
-    const char *text = is_file(name) ? NULL : shipped(name);
-    json_error_t why;
+    enum exit_code code = load(program, name, &c.json);
 
-    if (!text && !is_file(name))
-        return unknown_name(program, name);
-    c.json = text ? json_loads(text, JSON_REJECT_DUPLICATES, &why)
-                  : json_load_file(name, JSON_REJECT_DUPLICATES, &why);
-    if (!c.json && why.line < 0)
-        return say(program, EXIT_INPUT, "%s", why.text);
-    if (!c.json)
-        return say(program, EXIT_INPUT, "%s:%d:%d: %s", name, why.line, why.column, why.text);
+    if (code)
+        return code;
     *out = (struct model){.name = name};
     if (!json_is_object(c.json))
-        fail(&c, "the text", "is not an object");
+        fail(&c, "the text", ends_with(name, ".yaml") ? "is not a mapping" : "is not an object");
     else
         read_family(&c, out);
     if (!c.code)

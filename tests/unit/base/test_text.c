@@ -300,6 +300,8 @@ static void the_nearest_name_is_at_most_a_third_away_or_begins_so(void **state)
     assert_string_equal(text_nearest("hbm.bw", 6, longer, LENGTH(longer)), "hbm.bw_gbs");
     assert_string_equal(text_nearest("que", 3, longer, LENGTH(longer)), "queue_channel_ns");
     assert_null(text_nearest("hb", 2, longer, LENGTH(longer)));
+    assert_string_equal(text_nearest("json-lines", 10, names, LENGTH(names)), "json");
+    assert_null(text_nearest("jsonlines9", 10, names, LENGTH(names)));
     assert_null(text_nearest("", 0, names, LENGTH(names)));
 }
 

@@ -35,6 +35,8 @@ static uint64_t judged(const kb_topology *topo, const char *yaml, const struct r
     assert_non_null(t);
     t->datelines = topo->routes_by == ROUTES_DATELINES;
     t->hops = topo->hop_classes;
+    if (topo->routes_by == ROUTES_UP_DOWN)
+        judge_go_up_down(t);
     for (size_t i = 0; i < n; i++) {
         judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
         judge_rows[i].nbytes = 4096;
@@ -564,9 +566,9 @@ static void routes_have_no_circle(void **state)
     assert_routes(HEAD ROUTERS(3)
                       NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
                   ROUTES_HOPS, 3);
-    assert_null(any_topology(HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"));
     assert_routes(HEAD ROUTERS(3) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n", ROUTES_HOPS,
                   3);
+    /* c1 to c0 goes down to c2, and would go up: by routes up*, then down* it has no way */
     assert_null(any_topology(HEAD ROUTERS(2) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"));
     /* over two SIPs the links in both count: c1 > c2 > c0, then c0 > c1 > c2 */
     assert_routes(HEAD "sips: 2\n" ROUTERS(4) NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n",
@@ -579,6 +581,74 @@ static void routes_have_no_circle(void **state)
                         "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
                         "        {each: ['c[16-19]', 'c[20-23]']}]\n",
         ROUTES_ALL, 0);
+}
+
+/* The cubes that a route passes, as letters: 'a' is c0. */
+static const char *cubes_of_route(const kb_topology *t, uint32_t from, uint32_t to)
+{
+    static char text[64];
+    uint32_t n = 0;
+
+    for (uint32_t at = from; at != to && n < 60;
+         at = net_port(t, at, mesh_step(t, 0, false, at, from, to))->cube)
+        text[n++] = (char)('a' + at);
+    text[n++] = (char)('a' + to);
+    text[n] = 0;
+    return text;
+}
+
+/* Ranks of the ring of five: c0 0, c1 1, c4 2, c2 3, c3 4. */
+#define RING5 HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"
+
+static void routes_go_up_and_then_down(void **state)
+{
+    const kb_topology *t = topology(RING5);
+    uint32_t links = 0;
+
+    (void)state;
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 4, 2), "eabc");
+    assert_string_equal(cubes_of_route(t, 2, 4), "cbae");
+    assert_string_equal(cubes_of_route(t, 1, 3), "bcd");
+    assert_string_equal(cubes_of_route(t, 3, 1), "dcb");
+    for (uint32_t from = 0; from < 5; from++)
+        for (uint32_t to = 0; to < 5; to++)
+            links += (uint32_t)strlen(cubes_of_route(t, from, to)) - 1;
+    assert_int_equal(links, 32);
+    any_topology_free(t);
+    /* six, of which c3 is a switch: ranks c3 0, c4 1, c2 2, c5 3, c1 4, c0 5 */
+    t = topology(HEAD ROUTERS(1) NET(6) "[{torus: [6]}]\n"
+                                        "cubes: {c3: {pes: 0, hbm: {slices: 0}}}\n");
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 1, 5), "bcdef");
+    any_topology_free(t);
+    check_rows(RING5, (struct row[]){{KB_WRITE, "c4.pe0", "c2.slice0", 40655000}}, 1, 0);
+}
+
+/*
+ * A ring of five at c3, so that routes go up and down, and before it ranks c0 0, c1 1, c2 2, c3 3.
+ * c2 goes to c3 up by c1, for 14 ns, and not down the link of 42 ns. c0 is 102 ns from c1, so it
+ * goes down to c2, and from there may not go up.
+ */
+static void the_step_depends_on_what_lies_before(void **state)
+{
+    const kb_topology *t =
+        topology(HEAD ROUTERS(1) "links:\n"
+                                 "  far: {bw_gbs: 128.0, latency_ns: 100.0}\n"
+                                 "  mid: {bw_gbs: 128.0, latency_ns: 40.0}\n"
+                                 "  near: {bw_gbs: 128.0, latency_ns: 5.0}\n" NET(
+                                     9) "[\n"
+                                        "    {list: [c0-c1], link: far},\n"
+                                        "    {list: [c0-c2, c1-c2, c1-c3], link: near},\n"
+                                        "    {list: [c2-c3], link: mid}, {list: [c3-c4]},\n"
+                                        "    {torus: [5], of: 'c[4-8]'}]\n");
+
+    (void)state;
+    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
+    assert_string_equal(cubes_of_route(t, 2, 3), "cbd");
+    assert_string_equal(cubes_of_route(t, 0, 3), "acd");
+    assert_string_equal(cubes_of_route(t, 3, 0), "dca");
+    any_topology_free(t);
 }
 
 int main(void)
@@ -602,6 +672,8 @@ int main(void)
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),
+        cmocka_unit_test(routes_go_up_and_then_down),
+        cmocka_unit_test(the_step_depends_on_what_lies_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

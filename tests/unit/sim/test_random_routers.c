@@ -69,6 +69,8 @@ static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
     t->stages = parts > 1 ? parts - lines - apart : 1;
     t->datelines = topo->routes_by == ROUTES_DATELINES;
     t->hops = topo->hop_classes;
+    if (topo->routes_by == ROUTES_UP_DOWN)
+        judge_go_up_down(t);
     if (t->net)
         t->stages = 1;
     return topo->detours_by != DETOURS_UP_DOWN && has_same_routers(topo, t);

@@ -1,4 +1,4 @@
-/* gemm_grid.c -- c = a b as chips run it: blocks of c on a grid of PEs, operands by multicast.
+/* product.h -- c = a b as chips run it: blocks of c on a grid of PEs, operands by multicast.
  *
  * The PEs are a grid of rows and columns, in the order of their numbers. A row of it has a part of
  * the rows of c, a column a part of the columns, so a PE has a block of c. K is cut into steps. The
@@ -21,20 +21,40 @@
  *
  * Where the machine has no multicasts, behind routers, a tile is stored to each.
  *
- * Arguments: M, N, K, dtype; GRID rows of the grid, BM, BN, BK: 0 is chosen here. What does not fit
- * into a TCM or an accumulator is refused with what does.
+ * A grid of one PE is a product of its own: it loads all tiles ahead, and no PE sends. Its
+ * operands may be matrices in its memory, which belong to no tensor of the bench.
  */
-#include "gemm_grid.h"
+#ifndef PRODUCT_H
+#define PRODUCT_H
+#include "grid.h"
 
 /* Some rows and columns of a tensor. */
 struct rect {
     int64_t row, rows, col, cols;
 };
 
-/* An operand, as one PE has it: its row of the grid has a, its column b. */
-struct side {
+/* A matrix: a tensor and how it lies over the PEs. Without one, that at an address, row by row; the
+ * grid is then the own PE. */
+struct matrix {
     const kb_tensor *tensor;
     kb_placement lies;
+    uint64_t address;
+    int64_t columns;
+};
+
+/* What becomes of a sum before it is stored: a tensor of the type of c. */
+typedef tl_tensor *finish_fn(tl_ctx *tl, tl_acc *sum, const void *arg);
+
+struct product {
+    struct cut cut;
+    struct matrix a, b, c;
+    finish_fn *finish; /* NULL: it is rounded */
+    const void *arg;   /* of finish */
+};
+
+/* An operand, as one PE has it: its row of the grid has a, its column b. */
+struct side {
+    struct matrix matrix;
     int64_t members, place; /* of PEs first, first + stride, ..: this is number `place` */
     uint32_t first, stride;
     tl_tensor *buffer[BUFFERS];
@@ -46,6 +66,7 @@ struct side {
 
 struct pe {
     tl_ctx *tl;
+    const struct product *product;
     struct cut cut;
     int64_t r, c;
     struct side a, b;
@@ -57,14 +78,14 @@ struct pe {
 
 /* -- what a step takes ------------------------------------------------------------------------ */
 
-static int64_t steps_of(const struct cut *x)
+static inline int64_t steps_of(const struct cut *x)
 {
     return x->passes_m * x->passes_n * x->steps_k;
 }
 
 /* Block `i` of `size` of part `part` of `n` parts of the whole: its begin, and how much it is. */
-static void block_of(int64_t whole, int64_t part, int64_t n, int64_t i, int64_t size,
-                     int64_t *begin, int64_t *extent)
+static inline void block_of(int64_t whole, int64_t part, int64_t n, int64_t i, int64_t size,
+                            int64_t *begin, int64_t *extent)
 {
     int64_t end = share(whole, part + 1, n);
 
@@ -73,7 +94,7 @@ static void block_of(int64_t whole, int64_t part, int64_t n, int64_t i, int64_t 
 }
 
 /* The block of c of the pass that step `s` belongs to. */
-static struct rect block_at(const struct pe *me, int64_t s)
+static inline struct rect block_at(const struct pe *me, int64_t s)
 {
     const struct cut *x = &me->cut;
     int64_t pass = s / x->steps_k;
@@ -84,7 +105,7 @@ static struct rect block_at(const struct pe *me, int64_t s)
     return block;
 }
 
-static struct rect tile_at(const struct pe *me, const struct side *side, int64_t s)
+static inline struct rect tile_at(const struct pe *me, const struct side *side, int64_t s)
 {
     const struct cut *x = &me->cut;
     struct rect block = block_at(me, s);
@@ -95,14 +116,14 @@ static struct rect tile_at(const struct pe *me, const struct side *side, int64_t
     return (struct rect){k, depth, block.col, block.cols};
 }
 
-static bool is_empty(struct rect tile)
+static inline bool is_empty(struct rect tile)
 {
     return tile.rows <= 0 || tile.cols <= 0;
 }
 
 /* One of `n` equal parts of an axis: the one that has index *at. Then *at and *extent are inside.
  */
-static int64_t go_into(int64_t *at, int64_t *extent, int64_t n)
+static inline int64_t go_into(int64_t *at, int64_t *extent, int64_t n)
 {
     int64_t part = part_with(*extent, *at, n), begin = share(*extent, part, n);
 
@@ -112,25 +133,37 @@ static int64_t go_into(int64_t *at, int64_t *extent, int64_t n)
 }
 
 /* The PE whose part of the tensor has an element. */
-static uint32_t holder(const struct pe *me, const struct side *side, int64_t i, int64_t j)
+static inline uint32_t holder(const struct pe *me, const struct side *side, int64_t i, int64_t j)
 {
     int64_t pes = tl_num_programs(me->tl, 0), cubes = all_pes(me->tl) / pes, at[] = {i, j};
-    kb_shape all = kb_tensor_shape(side->tensor);
-    int cube_axis = side->lies.cubes == KB_COLUMN_WISE, pe_axis = side->lies.pes == KB_COLUMN_WISE;
+    kb_shape all = kb_tensor_shape(side->matrix.tensor);
+    int cube_axis = side->matrix.lies.cubes == KB_COLUMN_WISE;
+    int pe_axis = side->matrix.lies.pes == KB_COLUMN_WISE;
     int64_t cube = go_into(&at[cube_axis], &all.dim[cube_axis], cubes);
 
     return (uint32_t)(cube * pes + go_into(&at[pe_axis], &all.dim[pe_axis], pes));
 }
 
-/* The pieces of memory that have these elements, row by row, in me->runs. */
-static uint32_t runs_of(const struct pe *me, const struct side *side, struct rect tile)
+/* The part of a matrix that has an element. */
+static inline kb_shard part_at(const struct pe *me, const struct side *side, int64_t i, int64_t j)
 {
-    int64_t size = element_bytes(side->tensor), run;
+    const struct matrix *x = &side->matrix;
+
+    if (x->tensor)
+        return kb_tensor_shard(x->tensor, holder(me, side, i, j));
+    return (kb_shard){.address = x->address, .shape = KB_SHAPE(i + 1, x->columns)};
+}
+
+/* The pieces of memory that have these elements, row by row, in me->runs. */
+static inline uint32_t runs_of(const struct pe *me, const struct side *side, struct rect tile)
+{
+    kb_dtype dtype = side == &me->out ? me->cut.dtype_c : me->cut.dtype;
+    int64_t size = (int64_t)kb_dtype_bytes(dtype), run;
     uint32_t n = 0;
 
     for (int64_t i = tile.row; i < tile.row + tile.rows; i++)
         for (int64_t j = tile.col; j < tile.col + tile.cols; j += run) {
-            kb_shard part = kb_tensor_shard(side->tensor, holder(me, side, i, j));
+            kb_shard part = part_at(me, side, i, j);
             int64_t in_row = j - part.first[1], width = part.shape.dim[1];
             uint64_t at = part.address + (uint64_t)(((i - part.first[0]) * width + in_row) * size);
 
@@ -144,16 +177,20 @@ static uint32_t runs_of(const struct pe *me, const struct side *side, struct rec
 }
 
 /* Of a tile with so many rows and columns: the parts of the tensor in a row of it, all rows. */
-static size_t runs_at_most(const struct pe *me, const struct side *side, int64_t rows, int64_t cols)
+static inline size_t runs_at_most(const struct pe *me, const struct side *side, int64_t rows,
+                                  int64_t cols)
 {
-    int64_t n = all_pes(me->tl), width = kb_tensor_shape(side->tensor).dim[1];
+    const struct matrix *x = &side->matrix;
+    int64_t n = 1, width = x->tensor ? kb_tensor_shape(x->tensor).dim[1] : x->columns;
 
-    if (side->lies.cubes == KB_ROW_WISE)
-        n = side->lies.pes == KB_ROW_WISE ? 1 : tl_num_programs(me->tl, 0);
+    if (x->tensor && x->lies.cubes != KB_ROW_WISE)
+        n = all_pes(me->tl);
+    else if (x->tensor && x->lies.pes != KB_ROW_WISE)
+        n = tl_num_programs(me->tl, 0);
     return (size_t)(rows * least(cols, cols * n / width + 2));
 }
 
-static size_t most_runs(const struct pe *me)
+static inline size_t most_runs(const struct pe *me)
 {
     const struct cut *x = &me->cut;
     size_t a = runs_at_most(me, &me->a, x->bm, x->bk), b = runs_at_most(me, &me->b, x->bk, x->bn);
@@ -165,15 +202,15 @@ static size_t most_runs(const struct pe *me)
 /* -- the way of a tile ------------------------------------------------------------------------ */
 
 /* The cube that has an element, and the PE to which it was given are not always one. */
-static bool lies_at(const struct pe *me, const struct side *side, uint32_t pe)
+static inline bool lies_at(const struct pe *me, const struct side *side, uint32_t pe)
 {
     const kb_topology *topo = tl_topology(me->tl);
     kb_endpoint place, memory;
     uint64_t offset;
 
     kb_pe_get(topo, pe, &place);
-    return kb_address_find(topo, kb_tensor_shard(side->tensor, pe).address, &memory, &offset) ==
-               KB_OK &&
+    return kb_address_find(topo, kb_tensor_shard(side->matrix.tensor, pe).address, &memory,
+                           &offset) == KB_OK &&
            memory.sip == place.sip && memory.cube == place.cube;
 }
 
@@ -182,22 +219,25 @@ static bool lies_at(const struct pe *me, const struct side *side, uint32_t pe)
  * its first element, of a row that PE. Where memory is apart from the PEs, or another row has the
  * tile, they take turns.
  */
-static int64_t owner(const struct pe *me, const struct side *side, int64_t s)
+static inline int64_t owner(const struct pe *me, const struct side *side, int64_t s)
 {
     struct rect tile = tile_at(me, side, s);
-    int64_t has = holder(me, side, tile.row, tile.col), cols = me->cut.cols;
+    int64_t has, cols = me->cut.cols;
 
+    if (side->members == 1)
+        return 0;
+    has = holder(me, side, tile.row, tile.col);
     if (lies_at(me, side, (uint32_t)has) && (side == &me->b || has / cols == me->r))
         return side == &me->b ? has / cols % me->cut.rows : has % cols;
     return (s + (side == &me->a ? me->r : me->c)) % side->members;
 }
 
-static bool owns(const struct pe *me, const struct side *side, int64_t s)
+static inline bool owns(const struct pe *me, const struct side *side, int64_t s)
 {
     return !is_empty(tile_at(me, side, s)) && owner(me, side, s) == side->place;
 }
 
-static void begin_load(const struct pe *me, struct side *side, int64_t s)
+static inline void begin_load(const struct pe *me, struct side *side, int64_t s)
 {
     struct rect tile = tile_at(me, side, s);
 
@@ -207,7 +247,7 @@ static void begin_load(const struct pe *me, struct side *side, int64_t s)
 }
 
 /* Where the same buffer lies at member `i`. */
-static uint64_t buffer_at(const struct pe *me, const struct side *side, int64_t s, int64_t i)
+static inline uint64_t buffer_at(const struct pe *me, const struct side *side, int64_t s, int64_t i)
 {
     const kb_topology *topo = tl_topology(me->tl);
     kb_endpoint own, end;
@@ -219,7 +259,7 @@ static uint64_t buffer_at(const struct pe *me, const struct side *side, int64_t 
 }
 
 /* The owner of step `s` sends its tile to all others: by one multicast, or by a store to each. */
-static void send(const struct pe *me, struct side *side, int64_t s)
+static inline void send(const struct pe *me, struct side *side, int64_t s)
 {
     uint32_t n = 0, most = me->cut.multicast ? KB_TARGETS_MAX : 1, at_once;
     tl_tensor *tile = side->loaded[s % RING];
@@ -238,7 +278,7 @@ static void send(const struct pe *me, struct side *side, int64_t s)
 }
 
 /* The tile of step `s`: what was loaded, or what has come into the buffer. */
-static tl_tensor *operand(const struct pe *me, struct side *side, int64_t s)
+static inline tl_tensor *operand(const struct pe *me, struct side *side, int64_t s)
 {
     struct rect tile = tile_at(me, side, s);
     tl_tensor *whole = side->loaded[s % RING], *part;
@@ -253,7 +293,7 @@ static tl_tensor *operand(const struct pe *me, struct side *side, int64_t s)
 }
 
 /* All have the tile of step `s`, and have used up the one that lies where the next will come. */
-static void meet(const struct pe *me, struct side *side, int64_t s)
+static inline void meet(const struct pe *me, struct side *side, int64_t s)
 {
     tl_group group = {.pes = side->pes, .n = (size_t)side->members};
 
@@ -269,16 +309,18 @@ static void meet(const struct pe *me, struct side *side, int64_t s)
 
 /* -- products --------------------------------------------------------------------------------- */
 
-static void store_block(const struct pe *me, struct rect block)
+static inline void store_block(const struct pe *me, struct rect block)
 {
-    tl_tensor *x = tl_acc_store(me->tl, me->acc, me->cut.dtype_c);
+    const struct product *p = me->product;
+    tl_tensor *x = p->finish ? p->finish(me->tl, me->acc, p->arg)
+                             : tl_acc_store(me->tl, me->acc, me->cut.dtype_c);
 
     tl_store_list(me->tl, me->runs, runs_of(me, &me->out, block), x);
     tl_free(me->tl, x);
 }
 
 /* Adds the product of step `s`; the last one of a pass stores the block. */
-static void multiply(struct pe *me, int64_t s)
+static inline void multiply(struct pe *me, int64_t s)
 {
     struct rect block = block_at(me, s);
     int64_t of_pass = s % me->cut.steps_k;
@@ -301,7 +343,7 @@ static void multiply(struct pe *me, int64_t s)
 }
 
 /* Its buffers. All PEs take them first, so they lie at the same place in all TCMs. */
-static void begin_side(const struct pe *me, struct side *side, int64_t elements)
+static inline void begin_side(const struct pe *me, struct side *side, int64_t elements)
 {
     side->pes = tl_alloc_host(me->tl, (size_t)side->members * sizeof *side->pes);
     side->sent = tl_alloc_host(me->tl, (size_t)side->members * sizeof *side->sent);
@@ -311,30 +353,41 @@ static void begin_side(const struct pe *me, struct side *side, int64_t elements)
         side->buffer[i] = tl_alloc(me->tl, me->cut.dtype, KB_SHAPE(elements));
 }
 
-static void gemm_grid(tl_ctx *tl, const kb_args *args)
+/* The operands of this PE, whose place in the grid is `place`. */
+static inline struct pe begin_pe(tl_ctx *tl, const struct product *p, uint32_t place)
 {
-    struct pe me = {.tl = tl, .cut = cut_of(args->user)};
-    const struct cut *x = &me.cut;
-    int64_t members = x->rows > x->cols ? x->rows : x->cols;
-    int64_t steps = steps_of(x);
+    const struct cut *x = &p->cut;
+    struct pe me = {.tl = tl, .product = p, .cut = *x};
+    uint32_t first = tl_pe(tl) - place;
 
-    me.r = tl_pe(tl) / x->cols;
-    me.c = tl_pe(tl) % x->cols;
-    if (me.r >= x->rows)
-        return;
-    me.out = (struct side){.tensor = args->tensors[2], .lies = of_ac};
-    me.a = (struct side){.tensor = args->tensors[0],
-                         .lies = of_ac,
+    me.r = place / x->cols;
+    me.c = place % x->cols;
+    me.out = (struct side){.matrix = p->c};
+    me.a = (struct side){.matrix = p->a,
                          .members = x->cols,
                          .place = me.c,
-                         .first = (uint32_t)(me.r * x->cols),
+                         .first = first + (uint32_t)(me.r * x->cols),
                          .stride = 1};
-    me.b = (struct side){.tensor = args->tensors[1],
-                         .lies = placement_of_b(args->user),
+    me.b = (struct side){.matrix = p->b,
                          .members = x->rows,
                          .place = me.r,
-                         .first = (uint32_t)me.c,
+                         .first = first + (uint32_t)me.c,
                          .stride = (uint32_t)x->cols};
+    return me;
+}
+
+/* The part of this PE of a product, which all PEs of the grid call; it returns when c is stored. */
+static inline void product(tl_ctx *tl, const struct product *p)
+{
+    const struct cut *x = &p->cut;
+    bool alone = x->rows * x->cols == 1;
+    struct pe me = begin_pe(tl, p, alone ? 0 : tl_pe(tl));
+    int64_t members = x->rows > x->cols ? x->rows : x->cols;
+    int64_t steps = steps_of(x);
+    uint64_t mark = tl_mark(tl);
+
+    if (me.r >= x->rows)
+        return;
     me.runs = tl_alloc_host(tl, most_runs(&me) * sizeof *me.runs);
     me.targets = tl_alloc_host(tl, (size_t)members * sizeof *me.targets);
     tl_async(tl, true);
@@ -350,82 +403,9 @@ static void gemm_grid(tl_ctx *tl, const kb_args *args)
         for (int i = 0; i < 2 && s >= 0 && s < steps; i++)
             meet(&me, i ? &me.b : &me.a, s);
     }
+    tl_wait_all(tl);
+    tl_async(tl, false);
+    tl_release(tl, mark);
 }
 
-/* -- the bench -------------------------------------------------------------------------------- */
-
-static void refuse_rows(kb_bench_run *run, const struct cut *x, uint32_t pes)
-{
-    char text[96];
-
-    snprintf(text, sizeof text, "gemm_grid: GRID=%lld has more rows than there are PEs: %u",
-             (long long)x->rows, pes);
-    kb_bench_refuse(run, text);
-}
-
-static void setup(kb_bench_run *run)
-{
-    const kb_topology *topo = kb_bench_topology(run);
-    struct cut x = cut_of(run);
-    struct room room = {0};
-
-    if (!is_even(run, "gemm_grid"))
-        return;
-    if (x.rows > kb_pe_count(topo)) {
-        refuse_rows(run, &x, kb_pe_count(topo));
-        return;
-    }
-    room.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM);
-    kb_topology_keys(topo, take_key, &room);
-    choose(&x, room, kb_pe_count(topo));
-    if (!fits(&x, room, x.bm, x.bn, x.bk)) {
-        refuse(run, &x, room);
-        return;
-    }
-    set(run, "GRID", x.rows);
-    set(run, "BM", x.bm);
-    set(run, "BN", x.bn);
-    set(run, "BK", x.bk);
-    if (kb_bench_choice(run, "b_by") == B_AUTO)
-        kb_bench_set(run, "b_by", room.shared ? "rows" : "columns");
-    if (kb_bench_choice(run, "send") == SEND_AUTO)
-        kb_bench_set(run, "send", room.no_multicast ? "each" : "multicast");
-    kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), of_ac, 1);
-    kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), placement_of_b(run),
-                   1 / sqrt((double)x.k));
-    kb_bench_output(run, "c", x.dtype_c, KB_SHAPE(x.m, x.n), of_ac);
-    kb_bench_launch(run, "gemm_grid", gemm_grid, NULL, 0);
-}
-
-static void reference(const kb_bench_run *run, double *const *t)
-{
-    kb_reference_product(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
-                         kb_bench_int(run, "K"));
-}
-
-#define CHOSEN_ARG(name, help)                                                                     \
-    {                                                                                              \
-        name, KB_ARG_INT, "0", 0, 65536, NULL, help "; 0: chosen"                                  \
-    }
-
-static const kb_bench_arg arguments[] = {
-    SIZE_ARG("M", "256", "rows of a and c"),
-    SIZE_ARG("N", "256", "columns of b and c"),
-    SIZE_ARG("K", "256", "columns of a, rows of b"),
-    DTYPE_ARG("f16", "f16 bf16 f32 f64 i8"),
-    CHOSEN_ARG("GRID", "rows of the grid of PEs"),
-    CHOSEN_ARG("BM", "rows of c in an accumulator"),
-    CHOSEN_ARG("BN", "columns of it"),
-    CHOSEN_ARG("BK", "of K in a step"),
-    {"b_by", KB_ARG_CHOICE, "auto", 0, 0, "auto columns rows", "what of b a cube has"},
-    {"send", KB_ARG_CHOICE, "auto", 0, 0, "auto multicast each", "how a tile goes to all others"},
-};
-
-const kb_bench bench_gemm_grid = {
-    .name = "gemm_grid",
-    .summary = "c = a b on a grid of PEs: a by multicast along its rows, b along its columns",
-    .args = arguments,
-    .n_args = sizeof arguments / sizeof *arguments,
-    .setup = setup,
-    .reference = reference,
-};
+#endif

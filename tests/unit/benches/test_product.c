@@ -1,5 +1,5 @@
-/* test_gemm_grid.c -- gemm_grid: its time by hand, what it reads, what it refuses, its results on
- * odd shapes and machines. */
+/* test_product.c -- gemm, a product on a grid: its time by hand, what it reads, what it refuses,
+ * its results on odd shapes and machines; qkv_gemm and mlp_tp, which run the same. */
 #include <kernbench.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "support/rig.h"
 #include "cube8.h"
 
-extern const kb_bench bench_gemm_grid;
+extern const kb_bench bench_gemm, bench_qkv_gemm, bench_mlp_tp;
 
 enum { WORDS_MAX = 10 };
 
@@ -26,24 +26,30 @@ static void cut_words(struct words *w, const char *text)
         w->word[w->n++] = at;
 }
 
-static kb_bench_run *begin(const kb_topology *topo, const char *text, const kb_options *options)
+static kb_bench_run *begin_of(const kb_bench *bench, const kb_topology *topo, const char *text,
+                              const kb_options *options)
 {
     struct words w;
     kb_bench_run *run;
     kb_error why = {""};
 
     cut_words(&w, text);
-    if (kb_bench_new(&bench_gemm_grid, topo, options, 3, w.word, w.n, &run, &why) ||
+    if (kb_bench_new(bench, topo, options, 3, w.word, w.n, &run, &why) ||
         kb_sim_run(kb_bench_sim(run), 0, &why))
         fail_msg("%s: %s", text, why.text);
     return run;
 }
 
+static kb_bench_run *begin(const kb_topology *topo, const char *text, const kb_options *options)
+{
+    return begin_of(&bench_gemm, topo, text, options);
+}
+
 /* Results are right, too, which are compared with those of plain loops. */
-static kb_launch_result right(const kb_topology *topo, const char *text)
+static kb_launch_result right_of(const kb_bench *bench, const kb_topology *topo, const char *text)
 {
     kb_options options = {.phase2 = true};
-    kb_bench_run *run = begin(topo, text, &options);
+    kb_bench_run *run = begin_of(bench, topo, text, &options);
     kb_launch_result r;
     kb_error why = {""};
     double worst;
@@ -55,6 +61,11 @@ static kb_launch_result right(const kb_topology *topo, const char *text)
         fail_msg("%s: off by %g", text, worst);
     kb_bench_free(run);
     return r;
+}
+
+static kb_launch_result right(const kb_topology *topo, const char *text)
+{
+    return right_of(&bench_gemm, topo, text);
 }
 
 /* -- one row ---------------------------------------------------------------------------------- */
@@ -109,6 +120,28 @@ static void each_element_is_read_once_a_pass(void **state)
 
         assert_int_equal(r.dma_read_bytes, 2 * 64 * (cases[i].a * 64 + cases[i].b * 128));
     }
+}
+
+/* Rows of a are those of the PE, and b is read once for all PEs. */
+static void rows_read_the_other_operand_once(void **state)
+{
+    kb_launch_result r = right_of(&bench_qkv_gemm, &cube8_topology, "M=256 N=96 K=128");
+
+    (void)state;
+    assert_int_equal(r.dma_read_bytes, 2 * 128 * (256 + 96));
+}
+
+/* A grid of one PE: x and w1 are read once by each PE, the hidden columns and w2 as well. 64 PEs
+ * have 2 hidden columns each. What the all_reduce reads is what it reads without hidden columns
+ * that are many. */
+static void a_pe_alone_reads_its_operands_once(void **state)
+{
+    const char *few = "M=16 N=128 K=32 algorithm=ring", *more = "M=16 N=192 K=32 algorithm=ring";
+    uint64_t a = right_of(&bench_mlp_tp, &cube8_topology, few).dma_read_bytes;
+    uint64_t b = right_of(&bench_mlp_tp, &cube8_topology, more).dma_read_bytes;
+
+    (void)state;
+    assert_int_equal(b - a, 64 * 2 * (32 + 16 + 32)); /* a column of w1, of hidden, a row of w2 */
 }
 
 /* 92.6 % of what the engines can do, with links that queue; where all tiles of b set out from one
@@ -172,6 +205,10 @@ static void products_are_right_on_odd_shapes_and_machines(void **state)
         assert_non_null(topo);
         for (size_t k = 0; k < LENGTH(shapes); k++)
             right(topo, shapes[k]);
+        right_of(&bench_qkv_gemm, topo, "M=67 N=41 K=130 BM=1 BN=7 BK=9");
+        right_of(&bench_qkv_gemm, topo, "M=3 N=90 K=5 dtype=i8");
+        right_of(&bench_mlp_tp, topo, "M=33 N=95 K=70 act=gelu algorithm=ring");
+        right_of(&bench_mlp_tp, topo, "M=9 N=5 K=7 dtype=f64 act=tanh algorithm=line");
         any_topology_free(topo);
     }
 }
@@ -213,7 +250,7 @@ static void assert_refused(const kb_topology *topo, const char *text, const char
     kb_error why = {""};
 
     cut_words(&w, text);
-    assert_int_equal(kb_bench_new(&bench_gemm_grid, topo, NULL, 0, w.word, w.n, &run, &why),
+    assert_int_equal(kb_bench_new(&bench_gemm, topo, NULL, 0, w.word, w.n, &run, &why),
                      KB_BAD_REQUEST);
     assert_string_equal(why.text, says);
 }
@@ -229,26 +266,26 @@ static void what_does_not_fit_is_refused_with_what_does(void **state)
 
     (void)state;
     assert_refused(topo, "M=256 N=256 K=2048 GRID=2 BM=128 BN=128 BK=512",
-                   "gemm_grid: blocks of 128 x 128 in steps of 512 need 2162688 bytes of a TCM, "
+                   "gemm: blocks of 128 x 128 in steps of 512 need 2162688 bytes of a TCM, "
                    "which has 1048576: BK=240 fits");
     right(topo, "M=256 N=256 K=2400 GRID=2 BM=128 BN=128 BK=240");
     assert_refused(none, "M=256 N=256 K=64 GRID=2 BM=128 BN=128",
-                   "gemm_grid: a block of 128 x 128 needs 65536 bytes of accumulators, and "
+                   "gemm: a block of 128 x 128 needs 65536 bytes of accumulators, and "
                    "a PE has 1024 (cube.pe.pe_gemm.acc_kb): BM=2 fits");
     right(none, "M=256 N=256 K=64 GRID=2 BM=2 BN=128");
     right(none, "M=256 N=256 K=64");
     assert_refused(none, "M=256 N=512 K=64 GRID=1 BM=64 BN=512",
-                   "gemm_grid: a block of 64 x 512 needs 131072 bytes of accumulators, and "
+                   "gemm: a block of 64 x 512 needs 131072 bytes of accumulators, and "
                    "a PE has 1024 (cube.pe.pe_gemm.acc_kb): no BM fits, smaller ones of BN do");
     assert_refused(large, "M=2048 N=2048 K=64 GRID=2 BM=1024 BN=512",
-                   "gemm_grid: blocks of 1024 x 512 in steps of 1 need 2121728 bytes of a TCM, "
+                   "gemm: blocks of 1024 x 512 in steps of 1 need 2121728 bytes of a TCM, "
                    "which has 1048576: no BK fits, smaller ones of BM and BN do");
     right(large, "M=2048 N=2048 K=64 GRID=2 BM=128 BN=128");
     right(none, "M=256 N=512 K=64 GRID=1 BM=2 BN=128");
     assert_refused(no_acc, "M=256 N=256 K=64 GRID=2 BM=8 BN=8",
-                   "gemm_grid: a block of 8 x 8 needs 256 bytes of accumulators, and a PE has 0 "
+                   "gemm: a block of 8 x 8 needs 256 bytes of accumulators, and a PE has 0 "
                    "(cube.pe.pe_gemm.acc_kb): not even a block of 1 x 1 fits");
-    assert_refused(topo, "GRID=5", "gemm_grid: GRID=5 has more rows than there are PEs: 4");
+    assert_refused(topo, "GRID=5", "gemm: GRID=5 has more rows than there are PEs: 4");
     any_topology_free(topo);
     any_topology_free(none);
     any_topology_free(no_acc);
@@ -260,6 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_of_two_takes_what_is_computed_by_hand),
         cmocka_unit_test(each_element_is_read_once_a_pass),
+        cmocka_unit_test(rows_read_the_other_operand_once),
+        cmocka_unit_test(a_pe_alone_reads_its_operands_once),
         cmocka_unit_test(engines_are_hardly_ever_idle),
         cmocka_unit_test(products_are_right_on_odd_shapes_and_machines),
         cmocka_unit_test(any_grid_will_do),

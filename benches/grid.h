@@ -1,7 +1,7 @@
-/* gemm_grid.h -- how gemm_grid cuts a product: grid, blocks, steps, and what of it there is room
- * for. */
-#ifndef GEMM_GRID_H
-#define GEMM_GRID_H
+/* grid.h -- how a product is cut: a grid of PEs, blocks, steps, and what of it there is room for.
+ */
+#ifndef GRID_H
+#define GRID_H
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +10,6 @@
 /* A PE has buffers for tiles that others send; it begins to load so many steps ahead; so many of
  * what it has loaded are under way. */
 enum { BUFFERS = 3, AHEAD = 2, RING = 4 };
-
-enum { B_AUTO, B_BY_COLUMNS, B_BY_ROWS };
-enum { SEND_AUTO, SEND_MULTICAST, SEND_EACH };
-
-/* A cube has rows of a and c, cut by columns over its PEs. */
-static const kb_placement of_ac = {KB_ROW_WISE, KB_COLUMN_WISE};
-
-/* And of b columns, cut by rows over its PEs: so no cube has all that a step takes of b. But in a
- * memory that all PEs share, rows lie together. */
-static inline kb_placement placement_of_b(const kb_bench_run *run)
-{
-    if (kb_bench_choice(run, "b_by") == B_BY_ROWS)
-        return BY_ROWS;
-    return (kb_placement){KB_COLUMN_WISE, KB_ROW_WISE};
-}
 
 /* How the product is cut; the same for all PEs. */
 struct cut {
@@ -56,29 +41,21 @@ static inline void take_key(void *arg, const kb_key *key)
         room->no_multicast |= strcmp(key->text, "builtin") != 0;
 }
 
-static inline struct cut cut_of(const kb_bench_run *run)
+static inline struct room room_of(const kb_topology *topo)
 {
-    int64_t pes = kb_pe_count(kb_bench_topology(run));
-    struct cut x = {.m = kb_bench_int(run, "M"),
-                    .n = kb_bench_int(run, "N"),
-                    .k = kb_bench_int(run, "K"),
-                    .rows = kb_bench_int(run, "GRID"),
-                    .bm = kb_bench_int(run, "BM"),
-                    .bn = kb_bench_int(run, "BN"),
-                    .bk = kb_bench_int(run, "BK"),
-                    .dtype = kb_bench_dtype(run, "dtype"),
-                    .multicast = kb_bench_choice(run, "send") == SEND_MULTICAST};
+    struct room room = {.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM)};
 
-    x.dtype_c = product_dtype(x.dtype);
-    if (x.rows == 0 || x.rows > pes)
-        return x;
-    x.cols = pes / x.rows;
-    if (x.bm == 0 || x.bn == 0 || x.bk == 0)
-        return x;
-    x.passes_m = parts(parts(x.m, x.rows), x.bm);
-    x.passes_n = parts(parts(x.n, x.cols), x.bn);
-    x.steps_k = parts(x.k, x.bk);
-    return x;
+    kb_topology_keys(topo, take_key, &room);
+    return room;
+}
+
+/* Over `pes` PEs in x->rows rows: passes and steps, of what is chosen. */
+static inline void count_steps(struct cut *x, int64_t pes)
+{
+    x->cols = pes / x->rows;
+    x->passes_m = parts(parts(x->m, x->rows), x->bm);
+    x->passes_n = parts(parts(x->n, x->cols), x->bn);
+    x->steps_k = parts(x->k, x->bk);
 }
 
 /* How many tiles of an operand a TCM has at once: those that were loaded ahead and are sent, and
@@ -195,28 +172,60 @@ static inline void say_what_fits(char text[64], const char *name, int64_t fit, c
 }
 
 /* What does not fit, and what would. */
-static inline void refuse(kb_bench_run *run, const struct cut *x, struct room room)
+static inline void refuse(kb_bench_run *run, const char *bench, const struct cut *x,
+                          struct room room)
 {
     struct room need = needed(x, x->bm, x->bn, x->bk);
     bool least_fits = fits(x, room, 1, 1, 1);
-    char text[256], fits_text[64];
+    char text[320], fits_text[64];
 
     if (need.acc > room.acc) {
         say_what_fits(fits_text, "BM", room.acc / (need.acc / x->bm), "BN", least_fits);
         snprintf(text, sizeof text,
-                 "gemm_grid: a block of %lld x %lld needs %lld bytes of accumulators, and "
+                 "%s: a block of %lld x %lld needs %lld bytes of accumulators, and "
                  "a PE has %lld (cube.pe.pe_gemm.acc_kb): %s",
-                 (long long)x->bm, (long long)x->bn, (long long)need.acc, (long long)room.acc,
-                 fits_text);
+                 bench, (long long)x->bm, (long long)x->bn, (long long)need.acc,
+                 (long long)room.acc, fits_text);
     } else {
         say_what_fits(fits_text, "BK", most_k(x, room, x->bk), "BM and BN", least_fits);
         snprintf(text, sizeof text,
-                 "gemm_grid: blocks of %lld x %lld in steps of %lld need %lld bytes of a TCM, "
+                 "%s: blocks of %lld x %lld in steps of %lld need %lld bytes of a TCM, "
                  "which has %lld: %s",
-                 (long long)x->bm, (long long)x->bn, (long long)x->bk, (long long)need.tcm,
+                 bench, (long long)x->bm, (long long)x->bn, (long long)x->bk, (long long)need.tcm,
                  (long long)room.tcm, fits_text);
     }
     kb_bench_refuse(run, text);
+}
+
+/* -- benches of one product ------------------------------------------------------------------ */
+
+enum { SEND_AUTO, SEND_MULTICAST, SEND_EACH };
+
+#define CHOSEN_ARG(name, help)                                                                     \
+    {                                                                                              \
+        name, KB_ARG_INT, "0", 0, 65536, NULL, help "; 0: chosen"                                  \
+    }
+#define SEND_ARG                                                                                   \
+    {                                                                                              \
+        "send", KB_ARG_CHOICE, "auto", 0, 0, "auto multicast each",                                \
+            "how a tile goes to all others"                                                        \
+    }
+
+/* What the arguments say of a product on `rows` rows of PEs. */
+static inline struct cut cut_of(const kb_bench_run *run, int64_t rows)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+
+    return (struct cut){.m = kb_bench_int(run, "M"),
+                        .n = kb_bench_int(run, "N"),
+                        .k = kb_bench_int(run, "K"),
+                        .rows = rows,
+                        .bm = kb_bench_int(run, "BM"),
+                        .bn = kb_bench_int(run, "BN"),
+                        .bk = kb_bench_int(run, "BK"),
+                        .dtype = dtype,
+                        .dtype_c = product_dtype(dtype),
+                        .multicast = kb_bench_choice(run, "send") == SEND_MULTICAST};
 }
 
 static inline void set(kb_bench_run *run, const char *name, int64_t value)
@@ -225,6 +234,31 @@ static inline void set(kb_bench_run *run, const char *name, int64_t value)
 
     snprintf(text, sizeof text, "%lld", (long long)value);
     kb_bench_set(run, name, text);
+}
+
+/* Chooses and sets what the arguments leave open. False: it is refused. */
+static inline bool settle(kb_bench_run *run, const char *bench, struct cut *x)
+{
+    struct room room = room_of(kb_bench_topology(run));
+    uint32_t pes = kb_pe_count(kb_bench_topology(run));
+
+    choose(x, room, pes);
+    if (!fits(x, room, x->bm, x->bn, x->bk)) {
+        refuse(run, bench, x, room);
+        return false;
+    }
+    set(run, "BM", x->bm);
+    set(run, "BN", x->bn);
+    set(run, "BK", x->bk);
+    if (kb_bench_choice(run, "send") == SEND_AUTO)
+        kb_bench_set(run, "send", room.no_multicast ? "each" : "multicast");
+    return true;
+}
+
+static inline void reference_of_product(const kb_bench_run *run, double *const *t)
+{
+    kb_reference_product(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
+                         kb_bench_int(run, "K"));
 }
 
 #endif

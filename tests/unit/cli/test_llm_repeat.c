@@ -232,9 +232,9 @@ static void ids_are_those_of_all_commands(void **state)
 /* Ranks of one PE have no barrier between what they leap over and a collective. */
 static void causes_are_those_without_leaps(void **state)
 {
-    const kb_topology *topo =
-        any_topology("kernbench: 3\nname: chips\nsip: {cube_mesh: {w: 4, h: 1, wrap: x}}\n"
-                     "cube: {pes: 1, hbm: {slices: 1}}\n");
+    const kb_topology *topo = any_topology(
+        "kernbench: 3\nname: chips\nsip: {cube_mesh: {w: 4, h: 1, wrap: x}, d2d: {bw_gbs: 1.0}}\n"
+        "cube: {pes: 1, hbm: {slices: 1}}\n");
     const struct cli cli = cli_of(topo, KB_FUSED);
     const struct model m = small_model(MODEL_LLAMA);
     const struct shape s = decode_of(4, 2, 40);

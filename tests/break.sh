@@ -823,6 +823,7 @@ break_it 'llm: links of a switch count for each rank' runtime/cli/llm/roofs.c 's
 break_it 'llm: memories of all ranks are of one' runtime/cli/llm/roofs.c 's/kb_slice_count\(c->topo\) \/ c->units/kb_slice_count(c->topo)/'
 break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
 break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/\(double\)it->took->all\.fs \/ 1e3/(double)it->took->all.op[0].fs \/ 1e3/'
+break_it 'llm: energy: stages have the watts only' runtime/cli/llm/llm_rows.c 's/pj \+= \(double\)calls\[i\]/pj += 0 * (double)calls[i]/'
 break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'
 break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
 break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'

@@ -14,7 +14,7 @@ Step 3: A needs a block, B is put back; A ends. Step 4: B computes 3 + 1 tokens 
 second token from them.
 """
 from collections import deque
-from typing import Callable, Deque, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Callable, Deque, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from ._trace import Request
 
@@ -69,6 +69,7 @@ class Scheduler:
         self.waiting: Deque[Served] = deque()
         self.running: List[Served] = []
         self.free = limits.blocks
+        self.shapes: Dict[Tuple[int, int, bool], Tuple[int, int, bool]] = {}
 
     def arrive(self, now_fs: int) -> None:
         while self.to_come and self.to_come[0].of.arrived_fs <= now_fs:
@@ -163,7 +164,8 @@ class Scheduler:
         shapes = []
         for one, n in taken:
             kv = one.computed + n
-            shapes.append((n, -(-kv // page) * page if n == 1 else kv, kv == one.wanted))
+            shape = (n, -(-kv // page) * page if n == 1 else kv, kv == one.wanted)
+            shapes.append(self.shapes.setdefault(shape, shape))  # kept once: iterations by the thousand have few
         return tuple(sorted(shapes, reverse=True))
 
 

@@ -86,6 +86,12 @@ run $model --pp 2 --tp 4 --set=energy.static_w=1000 --set=energy.mac_pj.bf16=100
 equal "stages: products of all calls, and watts for all of the time" 1 "$(sum '(map(select(.flops and .op != "attention") | .flops / 2 * 4 * 1e-6 * .count) | add) as $macs |
     (map(select(.op == "attention") | (.energy_mj - .us) * .count) | add) as $attention |
     [.[] | select(.op == "total")][0] | if (.energy_mj - $macs - $attention - .us | fabs) < 1e-2 then 1 else [., $macs, $attention] end')"
+equal "a stage is what it does for a part: two stages, two parts, and watts while nothing is done" 1 "$(sum '[.[] | select(.op | startswith("stage"))] as $s |
+    [.[] | select(.op == "total")][0] | ($s | map(.energy_mj - .us) | add) as $done |
+    if ($s | length) == 2 and (.energy_mj - 2 * $done - .us | fabs) < 1e-2 then 1 else [., $s] end')"
+equal "products of the first: 8 layers" 1 "$(sum '(map(select(.flops and .op != "attention" and .op != "head") | .flops / 2 * 4 * 1e-6 * 8) | add) as $macs |
+    ([.[] | select(.op == "attention")][0] | (.energy_mj - .us) * 8) as $attention |
+    [.[] | select(.op == "stage.0")][0] | if (.energy_mj - $macs - $attention - .us | fabs) < 1e-2 then 1 else [., $macs, $attention] end')"
 
 # shellcheck disable=SC2086
 run ${model/json/csv} --vary energy.static_w=0,1

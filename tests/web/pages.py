@@ -9,6 +9,7 @@ With a word, only the pages that have it in their names: pages.py "cube8 run".
 import decimal
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -332,9 +333,12 @@ def check_model(browser, name, rows):
     ok(len(bounds) == len(found[3]) and all(is_near(a, b) for a, b in zip(found[3], bounds)), f"{name}: with its bound", (found[3], bounds))
     text = browser.find_element(By.ID, "causes").text
     for r in ops:
-        if r["link_bytes"]:
-            pct = 100 * float(r["link_bytes"] / r["us"]) / 1000 / 256
-            ok(f"{pct:.1f} %" in text, f"{name}: {r['op']} sends {pct:.1f} % of two links of 128 GB/s", text)
+        if r["bytes"] is not None:
+            pct, roof = max((100 * float((r[amount] or 0) / r["us"]) / 1000 / high, roof) for amount, high, roof in
+                            (("flops", 2 * 16 ** 3 * 8, "engine"), ("bytes", 256 * 8, "memory"), ("link_bytes", 256, "fabric")))
+            line = re.search(rf"{re.escape(r['op'])}\s+{roof}: \S+ of \S+ G[BO]P?/s, {pct:.1f} %", text)
+            ok(line, f"{name}: {r['op']} comes nearest to the roof of {roof}, {pct:.1f} %", text)
+    ok({"all_reduce1", "norm1"} <= {r["op"] for r in ops}, f"{name}: collectives and rows are among them")
     ok(f"{total['tpot_ms']:.3f}" in browser.find_element(By.ID, "summary").text, f"{name}: the first screen says the time of a token")
 
 

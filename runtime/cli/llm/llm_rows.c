@@ -162,6 +162,17 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
     set_energy(row, it, op_pj(l, it, i, t->fs));
 }
 
+/* Of one part of the requests, which takes `fs`; `calls`: of each operation. */
+static double calls_pj(const struct llm_rows *l, const struct simulated *it, const int64_t *calls,
+                       int64_t fs)
+{
+    double pj = l->chip->energy.static_w * (double)fs / 1e3;
+
+    for (size_t i = 0; i < it->took->graph.n; i++)
+        pj += (double)calls[i] * op_pj(l, it, i, 0);
+    return pj;
+}
+
 /* How long each takes for one part of the requests, and how long they wait in the mean. */
 static void stage_rows(struct llm_rows *l, const struct simulated *it)
 {
@@ -173,6 +184,7 @@ static void stage_rows(struct llm_rows *l, const struct simulated *it)
         struct llm_row *row = new_row(l, it, name);
         set_time(row, p->stage_fs[i], p->micro * p->stage_fs[i], p);
         row->count = (uint64_t)p->micro;
+        set_energy(row, it, calls_pj(l, it, p->calls + i * GRAPH_OPS_MAX, p->stage_fs[i]));
     }
     set_time(new_row(l, it, "bubble"), pipeline_bubble_fs(p) / p->stages, pipeline_bubble_fs(p), p);
 }

@@ -23,6 +23,7 @@ void pipeline_begin(struct pipeline *p, const struct shape *s)
 {
     *p = (struct pipeline){.stages = count_of(s->pp), .micro = count_of(s->micro)};
     p->stage_fs = memory_new((size_t)p->stages, sizeof *p->stage_fs);
+    p->calls = memory_new((size_t)p->stages * GRAPH_OPS_MAX, sizeof *p->calls);
 }
 
 void pipeline_add(struct pipeline *p, const struct stage *stage, const struct iteration *took)
@@ -34,6 +35,7 @@ void pipeline_add(struct pipeline *p, const struct stage *stage, const struct it
     for (size_t i = 0; i < stage->graph.n; i++) {
         struct took *all = &p->all.op[stage->from[i]];
 
+        p->calls[stage->number * GRAPH_OPS_MAX + (int64_t)stage->from[i]] = took->op[i].count;
         all->fs = all->count == 0 ? took->op[i].fs : all->fs;
         all->count += p->micro * took->op[i].count;
         all->all_fs += p->micro * took->op[i].all_fs;
@@ -55,6 +57,7 @@ int64_t pipeline_bubble_fs(const struct pipeline *p)
 void pipeline_free(struct pipeline *p)
 {
     free(p->stage_fs);
+    free(p->calls);
     free(p->counts);
 }
 

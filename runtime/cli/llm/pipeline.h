@@ -13,6 +13,7 @@ struct pipeline {
     struct energy_counts *counts; /* owned: [GRAPH_OPS_MAX]; NULL: the machine has no such keys */
     int64_t stages, micro;
     int64_t *stage_fs; /* owned: of one part of the requests */
+    int64_t *calls;    /* owned: [stage][GRAPH_OPS_MAX]: how often operations are done for it */
     int64_t sum_fs, slowest_fs;
     struct iteration
         all; /* its operations, as often as they are done; fs: until all have gone through */

@@ -234,9 +234,10 @@ const draw = (() => {
     // Items {label, value, words, bad}: one bar each, from 0 to either side.
     function bars(title, items) {
         const left = Math.min(most(items.map((item) => width(item.label))) + 14, 300);
+        const words = Math.min(Math.max(64, most(items.map((item) => width(item.words))) + 14), 280);
         const low = Math.min(0, least(items.map((item) => item.value))),
               high = Math.max(0, most(items.map((item) => item.value)));
-        const at = (value) => left + (value - low) / (high - low || 1) * (620 - left - 64);
+        const at = (value) => left + (value - low) / (high - low || 1) * (620 - left - words);
 
         return picture(
             title, 620, 22 * items.length + 6,

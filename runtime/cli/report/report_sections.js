@@ -249,21 +249,29 @@ const sections = (() => {
             })));
     }
 
-    // What each rank sends in operations between ranks, of what its links carry.
-    function overLinks() {
-        const roof = (row) => data.rows.totals?.find((t) => t.tp === rows.get(row, "tp"))?.fabric_gbs;
-        const sent = rows.rows.filter((row) => rows.get(row, "link_bytes") && roof(row));
+    // The roof of a rank that an operation comes nearest to: what binds it, if anything but latency does.
+    function nearestRoof(row, of) {
+        const roof = (name, amount, high, unit) => {
+            const rate = amount / rows.get(row, "us") / 1000, pct = high ? 100 * rate / high : 0;
+            return { name, pct, words: `${name}: ${short(rate)} of ${short(high)} ${unit}, ${fixed(pct, 1)} %` };
+        };
 
-        if (!sent.length)
-            return null;
-        return draw.bars("Bytes over links: what a rank sends, in % of its links to those beside it", sent.map((row) => {
-            const gbs = rows.get(row, "link_bytes") / rows.get(row, "us") / 1000, pct = 100 * gbs / roof(row);
-            return {
-                label: rows.get(row, "op"),
-                value: pct,
-                words: `${short(gbs)} of ${short(roof(row))} GB/s, ${fixed(pct, 1)} %`
-            };
-        }));
+        return [
+            roof("engine", rows.get(row, "flops") ?? 0, of.peak_gops, "GOP/s"),
+            roof("memory", rows.get(row, "bytes") ?? 0, of.memory_gbs, "GB/s"),
+            roof("fabric", rows.get(row, "link_bytes") ?? 0, of.fabric_gbs, "GB/s")
+        ].reduce((best, one) => one.pct > best.pct ? one : best);
+    }
+
+    // Each operation of the model, products or not, and the roof that it comes nearest to.
+    function roofBars() {
+        const bars = rows.rows.flatMap((row) => {
+            const of = data.rows.totals?.find((t) => t.tp === rows.get(row, "tp"));
+            const best = of && rows.get(row, "bytes") !== null && rows.get(row, "us") > 0 && nearestRoof(row, of);
+            return best && best.pct > 0 ? [{ label: rows.get(row, "op"), value: best.pct, words: best.words }] : [];
+        });
+
+        return bars.length ? draw.bars("The roof that each operation comes nearest to, and how near in %", bars) : null;
     }
 
     function studyPlots() {
@@ -413,7 +421,7 @@ const sections = (() => {
             [];
 
         if (page.command === "llm")
-            return [modelRoofline(), overLinks()];
+            return [modelRoofline(), roofBars()];
         if (page.command === "run")
             return [
                 items.length ?

@@ -221,6 +221,15 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     }
 }
 
+static uint8_t first_with_keys(const struct cubes *cubes, uint32_t kind)
+{
+    uint8_t first = 0;
+
+    while (cubes->kinds[first] != cubes->kinds[kind])
+        first++;
+    return first;
+}
+
 bool make_kinds(struct routes *r, const struct cubes *cubes)
 {
     struct routes *kinds = arena_alloc(r->arena, cubes->n_kinds * sizeof *kinds);
@@ -234,5 +243,7 @@ bool make_kinds(struct routes *r, const struct cubes *cubes)
         if (!finish_kind(&kinds[k], n_links))
             return false;
     join(r, kinds, cubes->n_kinds);
+    for (uint32_t k = 0; k < cubes->n_kinds; k++)
+        r->kinds[k].keys = first_with_keys(cubes, k);
     return true;
 }

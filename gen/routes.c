@@ -62,6 +62,9 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     t->ports = cubes->net ? cubes->net->most_ports + 1 : (uint32_t)N_SIDES;
     t->routes_by = (uint8_t)(cubes->net && r->up_down & 1 ? ROUTES_UP_DOWN : ROUTES_ALL);
     t->paths = t->routes_by == ROUTES_UP_DOWN ? 1 : (uint32_t)s->sip_paths;
+    t->has_broken = s->broken.n > 0;
+    for (uint32_t kind = 0; kind < cubes->n_kinds; kind++)
+        t->has_noc_mesh |= cubes->kinds[kind]->cube_noc_model == NOC_MESH;
     t->cube_w_mm = s->cube_size_mm[0];
     t->cube_h_mm = s->cube_size_mm[1];
     t->alike = cubes->alike;

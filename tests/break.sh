@@ -841,6 +841,10 @@ break_it 'llm: a leap takes no time' benches/llm/leap.c 's/s->end_fs\[last\] != 
 break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/graph.c 's/op->is_layer && g->round > 0 \? g->round : 1/1/'
 break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0\)/if (0)/'
 break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
+break_it 'llm: a leap takes no ids' benches/llm/leap.c 's/^    tl_skip\(.*$//'
+break_it 'llm: a leap takes the ids of the barrier behind it' runtime/cli/llm/draws.c 's/return is_last && of_barrier \? 0 : leap;/return leap;/'
+break_it 'llm: ids of one instant are left free in any order' runtime/kernels/skips.c 's/skip->pes\[skip->draw->index\] < pe/true/'
+break_it 'llm: causes of one PE count leaps as issue' runtime/cli/llm/cause.c 's/    part->fs\[ISSUE\] -= leapt_fs;//g'
 break_it 'llm: a product gives up too early' benches/llm/gemm.c 's/rest \* \(1 - ROUNDED\) > /rest * 2 > /'
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
 break_it 'llm: what was interrupted is silent' runtime/cli/cmd_llm.c 's/if \(code && code != EXIT_INTERRUPTED\)/if (code)/'
@@ -1335,6 +1339,7 @@ choose_tests() {
     *next_target*) tests=(many) scripts=() ;;
     *STAY_CACHE*) tests=(caches) scripts=() ;;
     *branch* | *' runtime/machine/tree.'* | *more-*bytes* | *'most\ ='* | *sorted*) tests=(branches packets random) scripts=() ;;
+    *' runtime/kernels/skips.c '*) tests=(llm_repeat) scripts=() ;;
     *' runtime/cli/llm/'* | *' benches/llm/'*) tests=(llm_work llm_values llm_latents llm_stages llm_repeat llm_batches llm) scripts=(llm) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;

@@ -79,6 +79,17 @@ static size_t alone_from(const struct llm_step *s, size_t op)
     return n;
 }
 
+/* The first PE of the rank that leaps leaves the ids free of what all of them leap over. */
+static void leave_ids(const struct llm_pe *me, size_t op, size_t end, int64_t later_fs)
+{
+    const struct llm_draws *draws = &me->s->known->leap[op];
+
+    if (me->s->leapt[me->rank] == end)
+        return;
+    me->s->leapt[me->rank] = end;
+    tl_skip(me->tl, draws->draw, draws->n, later_fs, me->pe_of);
+}
+
 size_t llm_leap(const struct llm_pe *me, size_t op, size_t done)
 {
     const struct llm_step *s = me->s;
@@ -92,6 +103,8 @@ size_t llm_leap(const struct llm_pe *me, size_t op, size_t done)
         s->came_fs[row(me, done + i)] = s->known->came_fs[row_known(me, op + i)] + later;
         s->end_fs[row(me, done + i)] = s->known->end_fs[row_known(me, op + i)] + later;
     }
+    if (s->known->leap)
+        leave_ids(me, op, done + n, later);
     int64_t end_fs = s->end_fs[last];
     tl_idle(me->tl, s->came_fs[last] - llm_now_fs(me));
     llm_end(me, done + n - 1);

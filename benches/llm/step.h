@@ -5,6 +5,7 @@
 #include "benches/llm/requests.h"
 #include "benches/llm/route.h"
 #include "kernbench.h"
+#include "tl.h"
 
 enum llm_kind {
     LLM_EMBED,
@@ -94,6 +95,15 @@ struct llm_limit {
 struct llm_known {
     uint32_t ranks; /* 0: nothing is known; 1: of one, and all are like it; or of all of them */
     int64_t *came_fs, *end_fs; /* owned: [operation][rank, index] */
+    /* Ids that are drawn, by the operation that a leap begins with; owned: [n_leaps]; NULL: ids
+     * decide nothing. */
+    struct llm_draws *leap;
+    size_t n_leaps;
+};
+
+struct llm_draws {
+    tl_draw *draw; /* owned */
+    size_t n;
 };
 
 /* What the kernel is given. */
@@ -124,6 +134,7 @@ struct llm_step {
     signed char *agrees;  /* written: [layer]: 1 as the one before, -1 not, 0 not known yet */
     int64_t *layers_done; /* written: how many were not left out */
     size_t *done;         /* written: how many operations the first PE has done */
+    size_t *leapt;        /* written: [rank]: operations before the end of its last leap */
     bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
 };
 

@@ -116,6 +116,11 @@ typedef struct kb_info {
     bool packets;         /* some PE cuts its transactions into packets */
     unsigned rails, fabric_switches; /* fabric.shape: net: links between SIPs and to its switches,
                                         and these; else 0 */
+    const char *fabric;              /* fabric.shape: "switch", "grid" or "net" */
+    bool broken;                     /* a link is broken */
+    bool noc_mesh;                   /* the NoC of a cube is a mesh */
+    unsigned paths; /* of a net: ways of a pair of cubes that transactions take by their
+                       numbers, at most; else 1 */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -232,7 +237,9 @@ typedef struct kb_cube {
     uint32_t n_pes, n_slices;
     uint32_t crossbars; /* nodes of its crossbar; slice s is behind node s * crossbars / n_slices */
     uint32_t pe_places; /* PEs 0 to pe_places - 1 are there or missing */
-    uint32_t kind;      /* cubes of one kind have the same keys; 0: those without overrides */
+    uint32_t kind;      /* cubes of one kind have the same keys, and in a net the same ports; 0:
+                           those without overrides */
+    uint32_t keys;      /* the first kind with the same keys */
     uint32_t first_pe;  /* the number of its first PE */
     uint64_t pes[4];    /* bit p % 64 of word p / 64: PE p is there */
 } kb_cube;

@@ -554,6 +554,21 @@ void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost);
 #define tl_idle(tl, fs) tl_idle_at(TL_HERE, tl, fs)
 void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs);
 
+/*
+ * The ids of commands that the kernel knows and does not simulate are left free, so that those that
+ * are simulated have the ids that they would have: it is by ids that transactions take one of
+ * several ways (sip.paths). `draws` are in order of (at_fs, pes[index]), none is earlier than now
+ * once later_fs is added, and list and `pes` last as long as the launch.
+ */
+typedef struct tl_draw {
+    int64_t at_fs;     /* of the issue of the command */
+    uint32_t index, n; /* of its PE in `pes`; ids that it and its stages take */
+} tl_draw;
+
+#define tl_skip(tl, draws, n, later_fs, pes) tl_skip_at(TL_HERE, tl, draws, n, later_fs, pes)
+void tl_skip_at(tl_here here, tl_ctx *tl, const tl_draw *draws, size_t n, int64_t later_fs,
+                const uint32_t *pes);
+
 /* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
 #define tl_fail(tl, text) tl_fail_at(TL_HERE, tl, text)
 void tl_fail_at(tl_here here, tl_ctx *tl, const char *text);

@@ -8,6 +8,7 @@
 #include "pe/pe_engine.c"
 #include "kernels/requests.c"
 #include "kernels/error.c"
+#include "kernels/skips.c"
 #include "kernels/gaps.c"
 #include "kernels/pool.c"
 #include "kernels/flight.c"

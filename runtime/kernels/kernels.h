@@ -55,7 +55,9 @@ struct kernels {
     int64_t *least_way_fs; /* [unit]: no transaction reaches it sooner; < 0: not known. Owned */
 
     uint64_t now_fs;
-    uint64_t next_id; /* of the next command: docs/model.md "Order of events" */
+    uint64_t next_id;   /* of the next command: docs/model.md "Order of events" */
+    struct skip *skips; /* owned: ids that are left free; kernels/skips.h */
+    size_t n_skips, skips_cap;
 
     struct work *work; /* owned; [slot] */
     uint32_t n_slots, slots_cap, free_slot;
@@ -74,6 +76,14 @@ struct kernels {
     struct region *regions;
 
     struct kb_error error; /* why the run has ended */
+};
+
+/* Draws of ids that are left free, in order. Lists are the kernel's. */
+struct skip {
+    const tl_draw *draw;
+    size_t n;
+    int64_t later_fs;
+    const uint32_t *pes;
 };
 
 /* NULL: no memory. */

@@ -186,6 +186,7 @@ void kernels_free(struct kernels *k)
     free(k->work);
     free(k->issue_fs);
     free(k->part_slots);
+    free(k->skips);
     free(k->targets);
     if (k->ports)
         stations_free_rings(k->ports, k->n_pes * (size_t)N_PORTS);

@@ -8,6 +8,7 @@
  */
 #include "kernels/bound.h"
 #include "kernels/pool.h"
+#include "kernels/skips.h"
 #include "kernels/tl_call.h"
 #include "pe/boxes.h"
 #include <stdlib.h>
@@ -166,6 +167,19 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs)
     if (fs < 0)
         BAD(&call, "%lld fs are before now", (long long)fs);
     kernel_pay(tl, 0, fs);
+}
+
+void tl_skip_at(tl_here here, tl_ctx *tl, const tl_draw *draws, size_t n, int64_t later_fs,
+                const uint32_t *pes)
+{
+    struct call call = begin_call(tl, "tl_skip", here);
+
+    if (n > 0 && (!draws || !pes))
+        BAD(&call, "no list");
+    if (n > 0 && draws->at_fs + later_fs < (int64_t)tl->kernels->now_fs)
+        BAD(&call, "ids are left free before now");
+    if (n > 0 && !skips_add(tl->kernels, &(struct skip){draws, n, later_fs, pes}))
+        call_no_memory(&call);
 }
 
 void tl_fail_of_at(tl_here here, tl_ctx *tl, const char *name, const char *text)

@@ -327,6 +327,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
     static const char *const detours[] = {"as other routes", "by virtual channels of their own",
                                           "all routes up*, then down*"};
 
+    static const char *const shapes[] = {"switch", "grid", "net"};
     static const char *const routes[] = {"all VCs", "datelines", "hop classes", "up and down"};
     bool packets = false;
 
@@ -358,5 +359,9 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .grid_wrap_x = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_X,
         .grid_wrap_y = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_Y,
         .packets = packets,
+        .fabric = shapes[t->fabric_shape],
+        .broken = t->has_broken,
+        .noc_mesh = t->has_noc_mesh,
+        .paths = t->paths > 1 ? t->paths : 1,
     };
 }

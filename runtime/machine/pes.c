@@ -79,6 +79,7 @@ kb_status kb_cube_get(const kb_topology *t, uint32_t sip, uint32_t cube, kb_cube
                      .crossbars = kind_at(t, i)->crossbars,
                      .pe_places = kind_at(t, i)->pes,
                      .kind = cube_kind(t, i),
+                     .keys = kind_at(t, i)->keys,
                      .first_pe = cube_first_pe(t, i)};
     for (uint32_t pe = 0; pe < out->pe_places; pe++)
         if (cube_has_pe(t, i, pe))

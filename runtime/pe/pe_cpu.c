@@ -51,6 +51,7 @@
 #include "kernels/persist.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
+#include "kernels/skips.h"
 #include "pe/boxes.h"
 #include "pe/pe_ipcq.h"
 #include <stdlib.h>
@@ -89,6 +90,8 @@ static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages
     struct kernels *k = s->kernels;
     uint64_t n = 1 + stages;
 
+    if (__builtin_expect(k->n_skips > 0, false))
+        skips_pass(k, c->op.t_issue_fs, c->pe->number);
     if (n > OP_NONE - k->next_id) {
         kernel_error(c->pe, c->call, c->here, "the run has more than %u operations", OP_NONE);
         return false;

@@ -61,8 +61,6 @@ static void take_key(void *arg, const kb_key *key)
         c->energy.is_known = true;
     if (strcmp(key->path, "addressing.granule") == 0)
         c->round = (uint64_t)key->value;
-    if (strcmp(key->path, "cubes") == 0)
-        c->has_like_cubes = strcmp(key->text, "{}") == 0;
 
     if (at)
         *at = key->value;
@@ -203,18 +201,23 @@ static bool has_lone_units(const struct chip *c)
     if (c->round > 0) /* its memories are those of all */
         return false;
     if (c->info.sips > 1)
-        return c->units <= 2 || !says(&c->info, "shape:") || says(&c->info, "shape: switch");
-    return !says(&c->info, "model: mesh");
+        return c->units <= 2 || strcmp(c->info.fabric, "switch") == 0;
+    return !c->info.noc_mesh;
 }
 
-/* Cubes of a net are of a kind each, for their ports. */
+/* Do ids decide nothing inside of a unit, and are they drawn behind the barriers of leaps? */
+static bool has_ways_outside(const struct chip *c)
+{
+    return c->info.sips == 1 && c->units > 1 && c->unit_pes > 1 && c->command_ns > 0;
+}
+
 static bool is_like(const struct chip *c, uint32_t sip, uint32_t cube, const kb_cube *first)
 {
     kb_cube found = {0};
 
     if (kb_cube_get(c->topo, sip, cube, &found) != KB_OK)
         return first->n_pes == 0;
-    return (c->has_like_cubes || found.kind == first->kind) && found.n_pes == first->n_pes &&
+    return found.keys == first->keys && found.n_pes == first->n_pes &&
            found.n_slices == first->n_slices && found.crossbars == first->crossbars &&
            memcmp(found.pes, first->pes, sizeof found.pes) == 0;
 }
@@ -224,7 +227,7 @@ static bool has_like_units(const struct chip *c)
 {
     kb_cube first = {0};
 
-    if (c->info.sips > 1 && says(&c->info, "broken:"))
+    if (c->info.sips > 1 && c->info.broken)
         return false;
     for (uint32_t i = 0; i < c->info.sips * c->info.cubes_per_sip; i++) {
         uint32_t sip = i / c->info.cubes_per_sip, cube = i % c->info.cubes_per_sip;
@@ -245,11 +248,11 @@ static bool has_like_units(const struct chip *c)
 }
 
 /* By what is in its keys: banks, caches and blocks ask where bytes lie, a component may, and
- * routers, hashes and paths take turns by the number of a transaction. */
+ * routers and hashes take turns by the number of a transaction. */
 static bool repeats_places(const kb_info *info)
 {
-    static const char *const asks[] = {"links: router", "model: banks",  "cache:", "l2:",
-                                       "impl:",         "access_bytes:", "hash",   "paths:"};
+    static const char *const asks[] = {
+        "links: router", "model: banks", "cache:", "l2:", "impl:", "access_bytes:", "hash"};
 
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
         if (says(info, asks[i]))
@@ -268,7 +271,9 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
 
     if (status)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
-    out->repeats = repeats_places(&cli->info);
+    out->takes_turns = cli->info.paths > 1;
+    out->leaps = repeats_places(&cli->info);
+    out->repeats = out->leaps && !out->takes_turns;
     out->forgets = out->repeats && out->round == 0;
     out->round *= kb_slice_count(cli->topo);
     out->has_like_units = has_like_units(out);
@@ -277,6 +282,8 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
     if (!code && out->unit_pes > 0)
         take_ways(out);
     out->has_lone_units = has_lone_units(out);
+    if (out->takes_turns && !has_ways_outside(out))
+        out->leaps = false;
     return code;
 }
 

@@ -32,10 +32,11 @@ struct chip {
     bool has_plain_pes;    /* alike, and no component */
     bool has_plain_memory; /* no granule, cache, banks or component before or in it */
     uint64_t round;        /* bytes behind which addresses come to the same slice; 0: the next is */
+    bool takes_turns;      /* transactions take one of several ways by their ids */
+    bool leaps;            /* what a rank does alone takes the same in all layers */
     bool repeats;          /* layers a round apart take the same */
     bool forgets;          /* a transaction's time does not depend on where in its memory it lies */
     bool has_lone_units; /* what passes between others shares nothing with what a unit does alone */
-    bool has_like_cubes; /* all have the same keys */
     bool has_like_units; /* all have the same parts */
     uint32_t units;      /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;

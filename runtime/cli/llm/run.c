@@ -24,6 +24,7 @@
  * to its own, each the latest over all PEs, so that the operations add up to the iteration.
  */
 #include "cli/llm/run.h"
+#include "cli/llm/draws.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
@@ -182,9 +183,9 @@ static bool layers_are_alike(const struct graph *g)
     return true;
 }
 
-static bool may_repeat(const struct cli *cli, const struct chip *c, const struct graph *g)
+static bool may_leap(const struct cli *cli, const struct chip *c, const struct graph *g)
 {
-    return c->repeats && !cli->opts.no_repeat && layers_are_alike(g);
+    return c->leaps && !cli->opts.no_repeat && layers_are_alike(g);
 }
 
 /* How a simulation is run, and what it says of itself. */
@@ -282,7 +283,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .acc_bytes = c->acc_bytes,
                               .tcm_bytes = c->tcm_bytes,
                               .layers_done = &layers_done,
-                              .may_repeat = may_repeat(cli, c, g),
+                              .may_repeat = c->repeats && may_leap(cli, c, g),
                               .limit = g->limit,
                               .gave_up = &gave_up,
                               .done = &done,
@@ -297,6 +298,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
+    w.step.leapt = memory_new(w.step.tp, sizeof *w.step.leapt);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
@@ -307,6 +309,12 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
             kb_sim_observe(w.sim, &(kb_observer){.arg = &watched, .finish = hear_command}, &why);
     if (!status && how->count)
         status = kb_sim_observe(w.sim, &how->count->observer, &why);
+    struct draws_heard draws;
+    bool draws_ids = how->learns && c->takes_turns;
+    if (draws_ids)
+        draws_begin(&draws, &w.step, kb_pe_count(c->topo));
+    if (!status && draws_ids)
+        status = kb_sim_observe(w.sim, &(kb_observer){.arg = &draws, .issue = draws_issue}, &why);
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
@@ -324,11 +332,17 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_sim_free(w.sim);
     free(w.step.got_fs);
     if (how->learns) {
-        *how->learns = (struct llm_known){w.step.tp, w.step.came_fs, w.step.end_fs};
+        *how->learns = (struct llm_known){
+            .ranks = w.step.tp, .came_fs = w.step.came_fs, .end_fs = w.step.end_fs};
+        if (draws_ids && (code || !draws_of_leaps(&draws, how->learns)))
+            run_forget(how->learns);
     } else {
         free(w.step.end_fs);
         free(w.step.came_fs);
     }
+    if (draws_ids)
+        draws_end(&draws);
+    free(w.step.leapt);
     free(w.step.agrees);
     free(w.pes);
     return code;
@@ -352,16 +366,19 @@ enum exit_code run_alone(const struct cli *cli, const struct chip *c, const stru
     struct iteration it;
 
     *out = (struct llm_known){0};
-    if (!may_repeat(cli, c, g) || (s->tp > 1 && !c->has_lone_units))
+    if (!may_leap(cli, c, g) || (s->tp > 1 && !c->has_lone_units))
         return EXIT_OK;
     layer.layers = 1;
     if (c->has_like_units && ranks_do_the_same(g))
         ranks.tp = 1;
+    else if (c->takes_turns)
+        return EXIT_OK;
     return simulate(cli, c, &layer, &ranks, &(struct manner){.learns = out, .watch = watch}, &it);
 }
 
 void run_forget(struct llm_known *known)
 {
+    draws_free(known);
     free(known->came_fs);
     free(known->end_fs);
     *known = (struct llm_known){0};

@@ -3,6 +3,7 @@
 #include "support/any_topology.h"
 #include "support/llm_times.h"
 
+#include "cli/llm/cause.h"
 #include "cube8.h"
 #include "tray32.h"
 
@@ -191,6 +192,71 @@ static void ranks_that_exchange_rows_take_the_same_times(void **state)
     assert_memory_equal(&few, &all, sizeof few);
 }
 
+/* A net in which transactions between ranks take one of the switches by their ids. */
+#define WAYS                                                                                       \
+    "kernbench: 3\nname: ways\n"                                                                   \
+    "links: {a: {bw_gbs: 5.0, lanes: 2, latency_ns: 125.0},"                                       \
+    " b: {bw_gbs: 5.0, latency_ns: 125.0}}\n"                                                      \
+    "kinds: {gpu: {pes: 3, transit: none, hbm: {slices: 3}},"                                      \
+    " sw: {pes: 0, hbm: {slices: 0}, noc: {bw_gbs: 5.0}}}\n"                                       \
+    "sip: {cubes: 6, paths: 3, net: [{each: [\"c[0-3]\", c4], link: a},"                           \
+    " {each: [\"c[0-3]\", c5], link: b}]}\n"                                                       \
+    "cubes: {\"c[0-3]\": gpu, \"c[4-5]\": sw}\n"
+
+/* What is leapt over leaves its ids free. */
+static void ids_are_those_of_all_commands(void **state)
+{
+    const kb_topology *topo = any_topology(WAYS);
+    struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = small_model(MODEL_LLAMA);
+    struct iteration few, all;
+    struct chip chip;
+    struct graph g;
+
+    (void)state;
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    assert_true(chip.leaps && chip.has_lone_units && chip.has_like_units && !chip.repeats);
+    chip_free(&chip);
+    for (int batch = 1; batch < 6; batch += 2) {
+        const struct shape s = decode_of(4, batch, 40);
+
+        cli.opts.no_repeat = false;
+        few = time_by(&cli, &m, &s, &g);
+        cli.opts.no_repeat = true;
+        all = time_by(&cli, &m, &s, &g);
+        assert_memory_equal(&few, &all, sizeof few);
+    }
+    any_topology_free(topo);
+}
+
+/* Ranks of one PE have no barrier between what they leap over and a collective. */
+static void causes_are_those_without_leaps(void **state)
+{
+    const kb_topology *topo = any_topology(
+        "kernbench: 3\nname: chips\nsip: {cube_mesh: {w: 4, h: 1, wrap: x}, d2d: {bw_gbs: 1.0}}\n"
+        "cube: {pes: 1, hbm: {slices: 1}}\n");
+    const struct cli cli = cli_of(topo, KB_FUSED);
+    const struct model m = small_model(MODEL_LLAMA);
+    const struct shape s = decode_of(4, 2, 40);
+    const char *with[GRAPH_OPS_MAX] = {NULL}, *without[GRAPH_OPS_MAX] = {NULL};
+    struct llm_known known, none = {0};
+    struct chip chip;
+    struct graph g;
+
+    (void)state;
+    time_by(&cli, &m, &s, &g);
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    assert_int_equal(causes_alone(&cli, &chip, &g, &s, &known, with), EXIT_OK);
+    assert_int_equal(known.ranks, 1);
+    assert_int_equal(causes_of(&cli, &chip, &g, &s, &known, with), EXIT_OK);
+    assert_int_equal(causes_of(&cli, &chip, &g, &s, &none, without), EXIT_OK);
+    for (size_t i = 0; i < g.n; i++)
+        assert_true(with[i] == without[i]);
+    run_forget(&known);
+    chip_free(&chip);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +267,8 @@ int main(void)
         cmocka_unit_test(layers_of_even_experts_repeat),
         cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
         cmocka_unit_test(layers_of_other_experts_are_simulated),
+        cmocka_unit_test(ids_are_those_of_all_commands),
+        cmocka_unit_test(causes_are_those_without_leaps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

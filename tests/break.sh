@@ -57,6 +57,7 @@ break_it 'wait_read: a read is over when its command is waited for' runtime/reco
 break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/set_place\(&call, c, \(kb_dtype\)tensor->dtype, &tensor->shape, addresses\[0\]\)/(void)addresses/'
 break_it 'notes: a wait is told of without a gain' runtime/cli/rows/binding.c 's/share >= GAIN_LEAST/share >= 0/'
 break_it 'notes: the key that is tried stays as it was' runtime/cli/rows/binding.c 's/fs = time_on\(t, topo\);/fs = time_on(t, t->cli->topo);/'
+break_it 'notes: long runs are repeated, too' runtime/cli/rows/binding.c 's/t->commands > COMMANDS_MOST/false/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'

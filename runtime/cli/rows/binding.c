@@ -11,7 +11,8 @@
  * takes 31.8 % less with two of them. On mi300x it waits for 0.86, but two channels gain nothing,
  * as the links behind them are as busy: nothing is said.
  *
- * Runs of more commands than COMMANDS_MOST are not repeated: the note says so.
+ * Runs of more commands than COMMANDS_MOST are not repeated. There the note says what was waited
+ * for, and of its keys that it is not known whether they bind.
  */
 #include "cli/rows/binding.h"
 #include "cli/command.h"
@@ -87,21 +88,32 @@ static int64_t time_on(const struct trial *t, const kb_topology *topo)
     return fs;
 }
 
-/* The share of its time that the launch gains by `key`; < 0: that is not known. */
+/* The share of its time that the launch gains by `key`; 0 too where the key cannot be better. */
 static double gain(const struct trial *t, const char *key)
 {
     int64_t before_fs = time_fs(kb_bench_sim(t->run), t->launch), fs = 0;
     const kb_topology *topo = NULL;
     char *messages = NULL;
 
-    if (t->commands > COMMANDS_MOST)
-        return -1;
     if (kb_topology_better(t->cli->topo, &key, 1, BETTER, &topo, &messages) == KB_OK) {
         fs = time_on(t, topo);
         kb_topology_free(topo);
     }
     free(messages);
-    return fs == 0 ? -1 : fs < before_fs ? 1 - (double)fs / (double)before_fs : 0;
+    return fs > 0 && fs < before_fs ? 1 - (double)fs / (double)before_fs : 0;
+}
+
+/* Of a run that is too long for trials. */
+static void note_untried(const struct trial *t, const char *kernel, const struct wait *w,
+                         double share)
+{
+    const char *other = w->keys[1];
+
+    cmd_note(t->cli,
+             "%s: %s %.2f times as long as its kernels run; whether %s%s%s binds is not tried in "
+             "runs of more than %u commands",
+             kernel, w->what, share, w->keys[0], other ? " or " : "", other ? other : "",
+             COMMANDS_MOST);
 }
 
 static void note_wait(const struct trial *t, const kb_launch_result *r, const struct wait *w)
@@ -112,13 +124,15 @@ static void note_wait(const struct trial *t, const kb_launch_result *r, const st
 
     if ((double)w->fs <= all / 10)
         return;
+    if (t->commands > COMMANDS_MOST) {
+        note_untried(t, r->kernel, w, (double)w->fs / all);
+        return;
+    }
     for (int i = 0; i < KEYS_MOST && w->keys[i]; i++) {
         double share = gain(t, w->keys[i]);
         const char *comma = len > 0 ? ", " : "";
 
-        if (share < 0)
-            text_format(keys + len, sizeof keys - len, "%s%s (not tried)", comma, w->keys[i]);
-        else if (share >= GAIN_LEAST)
+        if (share >= GAIN_LEAST)
             text_format(keys + len, sizeof keys - len, "%s%s (twice as good: %.1f %% less time)",
                         comma, w->keys[i], 100 * share);
         len = strlen(keys);

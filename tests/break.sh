@@ -58,6 +58,7 @@ break_it 'wait_read: a multicast has no handle' runtime/kernels/tl_memory.c 's/s
 break_it 'notes: a wait is told of without a gain' runtime/cli/rows/binding.c 's/share >= GAIN_LEAST/share >= 0/'
 break_it 'notes: the key that is tried stays as it was' runtime/cli/rows/binding.c 's/fs = time_on\(t, topo\);/fs = time_on(t, t->cli->topo);/'
 break_it 'notes: long runs are repeated, too' runtime/cli/rows/binding.c 's/t->commands > COMMANDS_MOST/false/'
+break_it 'rates: the peak is one of all types' runtime/cli/rows/launch_rows.c 's/launch->gemm_rated_macs/macs/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
@@ -1287,6 +1288,7 @@ choose_tests() {
     'pieces that touch: '*) tests=(kernel_random) scripts=() && return ;;
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'notes: '*) tests=() scripts=(waits) && return ;;
+    'rates: '*) tests=() scripts=(run f8) && return ;;
     'product: '*' it is read') tests=() scripts=(race) && return ;;
     'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;

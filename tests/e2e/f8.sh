@@ -63,6 +63,10 @@ time_of()
 equal "rate.f8: half of it takes 16 ns more" 16.000000 \
     "$(awk -v a="$(time_of --set cube.pe.pe_gemm.rate.f8=0.5)" -v b="$(time_of)" 'BEGIN { printf "%.6f", a - b }')"
 equal "that of others is none of its" "$(time_of)" "$(time_of --set cube.pe.pe_gemm.rate.f16=0.5)"
+call "$SIM" run ./f8.so --set cube.pe.pe_gemm.rate.f8=2 --format csv --quiet
+awk -v m="$(field gemm_macs 1)" -v k="$(field kernel_ns 1)" -v p="$(field peak_pct 1)" \
+    'BEGIN { d = p - 100 * m / (k * 64 * 4096 * 2); exit !(m > 0 && d < 1e-5 && d > -1e-5) }'
+ok "the peak is twice that of f16, where rate.f8 is 2"
 "$SIM" run ./f8.so --dump d --quiet -o /dev/null
 equal "files have the type in their names" "in.a.f8e4m3.npy in.b.f8e4m3.npy out.c.npy out.e.f8e5m2.npy" "$(ls d | paste -sd ' ')"
 head -c 128 d/in.a.f8e4m3.npy | grep -aq "'descr': '|u1'"

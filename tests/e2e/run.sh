@@ -94,6 +94,17 @@ awk -v m="$(field gemm_macs 1)" -v e="$(field math_elements 1)" -v k="$(field ke
     BEGIN { exit !(near(t, (2 * m + e) / k / 1000) && near(p, 100 * m / (k * 64 * 4096)) && near(g, b / k) &&
         near(i, (2 * m + e) / b)) }'
 ok "rates follow from counts and kernel_ns; the peak is 64 PEs of 4096 macs a ns"
+# peak_is RATE: of GEMM, whose PEs do 4096 * RATE macs a ns
+peak_is()
+{
+    [ $code -eq 0 ] && awk -v m="$(field gemm_macs 1)" -v k="$(field kernel_ns 1)" -v p="$(field peak_pct 1)" -v rate="$1" \
+        'BEGIN { d = p - 100 * m / (k * 64 * 4096 * rate); exit !(d < 1e-5 && d > -1e-5) }'
+}
+for type in f64=0.25 f32=0.5 f16=4 bf16=2 i8=8; do
+    run gemm M=128 N=128 K=128 dtype=${type%=*} --set cube.pe.pe_gemm.rate.$type --format csv --quiet
+    peak_is ${type#*=}
+    ok "the peak is that of the type: rate.$type"
+done
 [ -z "$(field algorithm 1)" ] && run all_reduce count=64 --format csv --quiet && [ "$(field algorithm 1)" != auto ] &&
     [ -n "$(field algorithm 1)" ] && run all_reduce count=64 algorithm=ring --format csv --quiet &&
     [ "$(field algorithm 1)" = ring ]

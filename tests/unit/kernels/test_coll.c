@@ -185,20 +185,40 @@ static void assert_refused(struct plan p, const char *text)
     kb_sim_free(sim);
 }
 
-/* Queues of 256 KiB: of three others they fit into 1 MiB, of seven they do not. */
+/* A TCM of 1 MiB, and queues of `slots` slots. */
+static const kb_topology *with_queues(unsigned slots, unsigned slot_bytes)
+{
+    char yaml[256];
+
+    snprintf(yaml, sizeof yaml,
+             "kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pe: {pe_tcm: "
+             "{size_mb: 1}, pe_ipcq: {slots: %u, slot_bytes: %u}}}\n",
+             slots, slot_bytes);
+    return any_topology(yaml);
+}
+
+/* Queues of 256 KiB: of three others they fit into 1 MiB, of seven they do not. Pieces take 64 KiB,
+ * so 983040 bytes would do: seven queues of 140352 take 982464, of 140544 they take 983808. */
 static void small_queues_are_wanted(void)
 {
     static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    const kb_topology *small = any_topology(
-        "kernbench: 2\nname: small\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pe: {pe_tcm: "
-        "{size_mb: 1}, pe_ipcq: {slots: 4, slot_bytes: 65536}}}\n");
-    struct plan p = {.pes = pes, .n = 3, .on = small, .what = 'g', .args = {.count = 9}};
+    const kb_topology *wide = with_queues(4, 65536), *most = with_queues(3, 46784);
+    const kb_topology *more = with_queues(3, 46848);
+    struct plan p = {.pes = pes, .n = 3, .on = wide, .what = 'g', .args = {.count = 9}};
 
     p.args.algorithm = KB_COLL_DIRECT;
     check(p);
     p.n = 8;
-    assert_refused(p, "KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two");
-    any_topology_free(small);
+    assert_refused(p, "queues of 1835008 bytes from the other ranks do not fit into a TCM of "
+                      "1048576, of 983040 they do; KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE "
+                      "want those of two");
+    p.on = most;
+    check(p);
+    p.on = more;
+    assert_refused(p, "queues of 983808 bytes");
+    any_topology_free(wide);
+    any_topology_free(most);
+    any_topology_free(more);
 }
 
 static void mistakes_are_named(void **state)
@@ -236,6 +256,11 @@ static void mistakes_are_named(void **state)
     assert_refused(
         (struct plan){.pes = pes, .n = 2, .args = {.count = 9, .algorithm = KB_COLL_DOUBLE_TREE}},
         "KB_COLL_DOUBLE_TREE is for kb_all_reduce; here there are KB_COLL_RING");
+    assert_refused((struct plan){.pes = pes,
+                                 .n = 2,
+                                 .what = 'b',
+                                 .args = {.count = 9, .algorithm = KB_COLL_DOUBLE_TREE}},
+                   "here there are KB_COLL_RING, KB_COLL_ONE_WAY, KB_COLL_LINE, KB_COLL_TREE");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_HALVING}},

@@ -225,7 +225,7 @@ static void a_rank_sends_to_another(void **state)
 /* Calls of one PE that are mistakes: case k. */
 static void goes_wrong(tl_ctx *tl, const kb_args *args)
 {
-    static const int64_t less[] = {3, 1, 0}, negative[] = {4, -1, 2};
+    static const int64_t less[] = {3, 1, 0}, negative[] = {4, -1, 2}, ones[64 * 64] = {1, 1};
     static const uint32_t own_first[] = {0, 1, 2};
     kb_group g = kb_group_list(tl, own_first, 3);
     uint64_t at = in_own_slice(tl), slice = at - (1 << 20);
@@ -258,6 +258,14 @@ static void goes_wrong(tl_ctx *tl, const kb_args *args)
         kb_all_reduce(tl, g, .in = slice + bytes - 16, .out = slice, .count = 5, .dtype = KB_I32,
                       .op = TL_ADD);
         break;
+    case 7:
+        kb_all_to_all(tl, kb_group_sip(tl), .in = at, .out = at + 64, .dtype = KB_I32,
+                      .counts = ones, .algorithm = KB_COLL_AXES);
+        break;
+    case 8:
+        kb_all_gather(tl, kb_group_list(tl, own_first, 0), .in = at, .out = at, .count = 5,
+                      .dtype = KB_I32);
+        break;
     default:
         kb_broadcast(tl, g, .in = slice, .out = UINT64_MAX - 64, .count = 5, .dtype = KB_I32);
     }
@@ -274,6 +282,8 @@ static void mistakes_of_vectors_are_named(void **state)
         "kb_recv: there is no rank 3 among 3",
         "kb_all_reduce: `in` has 25769803776 bytes, and its memory 6442450944",
         "kb_all_reduce: `in` has 20 bytes, and from its address on there are 16",
+        "kb_all_to_all: KB_COLL_AXES is for even parts, KB_COLL_DIRECT takes `counts`",
+        "kb_all_gather: the group has no PEs",
         "kb_broadcast: `out` is in no memory",
     };
 

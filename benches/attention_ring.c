@@ -8,7 +8,9 @@
  * and scales the sums down when a later block has a larger score.
  *
  * The traffic is messages to the next PE of the ring, two for each block: k and v. The ring is laid
- * so that neighbours are near: it is that of the collectives, kb_coll_order(). A receive of the
+ * so that neighbours are near: it is that of the collectives, kb_coll_order(). The shift itself is
+ * tl_send() and tl_recv_async(): kb_coll.h has no shift, and its kb_send() goes from memory to
+ * memory and returns when it is done, so that nothing would overlap. A receive of the
  * next block is issued before the present block is sent, so there is no deadlock, and both overlap
  * with the arithmetic.
  *

@@ -59,6 +59,8 @@ break_it 'notes: a wait is told of without a gain' runtime/cli/rows/binding.c 's
 break_it 'notes: the key that is tried stays as it was' runtime/cli/rows/binding.c 's/fs = time_on\(t, topo\);/fs = time_on(t, t->cli->topo);/'
 break_it 'notes: long runs are repeated, too' runtime/cli/rows/binding.c 's/t->commands > COMMANDS_MOST/false/'
 break_it 'rates: the peak is one of all types' runtime/cli/rows/launch_rows.c 's/launch->gemm_rated_macs/macs/'
+break_it 'moe: rows come back as they went' examples/moe.c 's/back \? to \* d->n \+ pe : pe \* d->n \+ to/pe * d->n + to + 0 * back/'
+break_it 'moe: what came is taken in the order of experts' examples/moe.c 's/rows\[n\+\+\] = came;/rows[n] = n, n++;/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'
@@ -1289,6 +1291,7 @@ choose_tests() {
     'wait_read: '*) tests=(wait_read) scripts=() && return ;;
     'notes: '*) tests=() scripts=(waits) && return ;;
     'rates: '*) tests=() scripts=(run f8) && return ;;
+    'moe: '*) tests=() scripts=(cc) && return ;;
     'product: '*' it is read') tests=() scripts=(race) && return ;;
     'product: '*) tests=(product) scripts=() && return ;;
     'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;

@@ -76,3 +76,6 @@ def test_choices_are_those_of_numpy(m, benches, reference):
         options = {"engine": "hop"} if seed % 4 == 1 else {"jobs": 3} if seed % 4 == 2 else {}
         rows = m.run(benches[reference.__name__], seed=seed, reference=reference, quiet=True, values="on", **options)
         assert rows["verify"][0] == "pass"
+        if reference is moe:  # the same where rows go to the experts, by collectives
+            rows = m.run(benches["moe"], how="dispatch", seed=seed, reference=moe, quiet=True, values="on", **options)
+            assert rows["verify"][0] == "pass"

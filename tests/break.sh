@@ -61,6 +61,7 @@ break_it 'notes: long runs are repeated, too' runtime/cli/rows/binding.c 's/t->c
 break_it 'rates: the peak is one of all types' runtime/cli/rows/launch_rows.c 's/launch->gemm_rated_macs/macs/'
 break_it 'moe: rows come back as they went' examples/moe.c 's/back \? to \* d->n \+ pe : pe \* d->n \+ to/pe * d->n + to + 0 * back/'
 break_it 'moe: what came is taken in the order of experts' examples/moe.c 's/rows\[n\+\+\] = came;/rows[n] = n, n++;/'
+break_it 'moe: rows of the last product are forgotten' examples/moe.c 's/\(n == 0 \|\| j \+ 1 < 2 \* d->all\)/(n == 0 || j < 2 * d->all)/'
 break_it 'product: a buffer is written while it is read' benches/product.h 's/^    tl_wait_read\(.*;//'
 break_it 'product: what was sent is not waited for' benches/product.h 's/^        tl_wait\(me->tl, side->sent\[i\]\);//'
 break_it 'product: two buffers are as good as three' benches/grid.h 's/BUFFERS = 3/BUFFERS = 2/'

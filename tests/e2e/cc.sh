@@ -23,11 +23,15 @@ cp out whole && call "$SIM" run moe.so --verify --format csv && same whole out
 ok "a file with one bench is enough, also without a folder"
 call "$SIM" run ./moe.so:moe --verify --engine hop --format csv && same whole out
 ok "the same by the hop engine"
-call "$SIM" run ./moe.so:moe how=dispatch tokens=101 experts=7 D=33 N=17 --verify --dump sent --quiet --format csv &&
-    grep -q '^moe,moe_dispatch,64,.*,pass,' out &&
-    call "$SIM" run ./moe.so:moe tokens=101 experts=7 D=33 N=17 --dump fetched --quiet && cmp -s sent/out.y.npy fetched/out.y.npy &&
-    cmp -s sent/out.expert.npy fetched/out.expert.npy
-ok "rows that go to their experts by collectives have the results of experts that come to the rows, bit by bit"
+# a PE with several experts, whose rows come mixed; an expert with 301 rows, more than one product takes
+for experts in 150 2; do
+    call "$SIM" run ./moe.so:moe how=dispatch tokens=301 experts=$experts D=33 N=17 --verify --dump sent --quiet --format csv &&
+        grep -q '^moe,moe_dispatch,64,.*,pass,' out &&
+        call "$SIM" run ./moe.so:moe tokens=301 experts=$experts D=33 N=17 --dump fetched --quiet &&
+        cmp -s sent/out.y.npy fetched/out.y.npy && cmp -s sent/out.expert.npy fetched/out.expert.npy
+    ok "rows that go to $experts experts by collectives have the results of experts that come to rows, bit by bit"
+    rm -rf sent fetched
+done
 call "$SIM" run ./moe.so:moe how=dispatch tokens=50 --race && says 'no races: '
 ok "and are not raced for"
 refused "tables of too many PEs" 2 "moe: how=dispatch is for 256 PEs at most: each has a table of all pairs" \

@@ -11,8 +11,8 @@
  *
  * how=fetch: a PE loads the matrices that its tokens want, from whichever memory has them.
  * how=dispatch: matrices stay, and rows go to them and back, by the collectives of kb_coll.h. An
- * all-gather tells all PEs what has been chosen, so that each knows how many rows go from whom to
- * whom; an all-to-all brings the rows to the PEs of their experts, another the products back.
+ * all-gather tells all PEs what has been chosen, so that each knows how many rows go from which PE
+ * to which; an all-to-all brings the rows to the PEs of their experts, another the products back.
  *
  * Example of dispatch: PEs 0 and 1 have tokens 0 and 1, and experts 0 and 1. Token 0 chose 1, 0 and
  * token 1 chose 1, 0, too. PE 0 sends its row to itself as row 0 and to PE 1 as row 1. PE 1 gets
@@ -95,7 +95,7 @@ static void moe(tl_ctx *tl, const kb_args *args)
 
 /* -- tokens go to matrices ------------------------------------------------------------------- */
 
-/* Rows of one product, and PEs with tables of their own of how many rows go from whom to whom. */
+/* Rows of one product; PEs, each of which has a table of all pairs. */
 enum { ROWS_MOST = 64, PES_MOST = 256 };
 
 struct dispatch {
@@ -186,7 +186,7 @@ static void fill_table(struct dispatch *d, int64_t elements, bool back)
         }
 }
 
-/* Puts the own rows in the order of those who get them. */
+/* Puts the own rows in the order of the PEs that get them. */
 static void pack(struct dispatch *d)
 {
     int64_t *next = numbers(d, d->n), tokens = tokens_of(d, d->me);

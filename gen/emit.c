@@ -304,23 +304,18 @@ static void emit_mesh(FILE *out, const struct routes *r)
     emit_end_map(out);
 }
 
-/* The resolved YAML, one C string for each line. It has no character that C needs to escape, but m4
- * knows two brackets, $ and names: a string is closed and begun again behind the first bracket of
- * two and behind $, as in "holes: [" "[2, 2]" "]\n", and quoted twice, as a link may be named
- * gen_w.
+/* The resolved YAML, one C string for each line. It has no character that C needs to escape. The
+ * string is quoted twice, as the row that it is put into is read again: [[2, 2], [3, 2]] would lose
+ * its brackets, and a link that is named gen_w its name.
  */
 static void emit_config(FILE *out, const char *config)
 {
     emit_begin_map(out, "config");
     while (*config) {
-        fputs("$1([[[[\"", out);
-        for (; *config && *config != '\n'; config++) {
-            fputc(*config, out);
-            if (*config == '$' || (strchr("[]", *config) && config[1] == *config))
-                fputs("\" \"", out);
-        }
-        fputs("\\n\"]]]])m4_dnl\n", out);
-        config += *config == '\n';
+        size_t len = strcspn(config, "\n");
+
+        fprintf(out, "$1([[[[\"%.*s\\n\"]]]])m4_dnl\n", (int)len, config);
+        config += len + (config[len] == '\n');
     }
     emit_end_map(out);
 }

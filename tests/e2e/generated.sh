@@ -28,7 +28,7 @@ done
 
 # config_of FILE: the resolved YAML in a topo.c
 config_of() {
-    sed -n '/^static const char config/,/;$/p' "$1" | sed '1d; s/^ *"//; s/" "//g; s/\\n"$//' | grep -vx ' *;'
+    sed -n '/^static const char config/,/;$/p' "$1" | sed '1d; s/^ *"//; s/\\n"$//' | grep -vx ' *;'
 }
 
 # m4 takes away brackets that are two, and puts values in the place of names that begin with gen_.

@@ -304,14 +304,17 @@ static void emit_mesh(FILE *out, const struct routes *r)
     emit_end_map(out);
 }
 
-/* The resolved YAML, one C string for each line. It has no character that C needs to escape. */
+/* The resolved YAML, one C string for each line. It has no character that C needs to escape. The
+ * string is quoted twice, as the row that it is put into is read again: [[2, 2], [3, 2]] would lose
+ * its brackets, and a link that is named gen_w its name.
+ */
 static void emit_config(FILE *out, const char *config)
 {
     emit_begin_map(out, "config");
     while (*config) {
         size_t len = strcspn(config, "\n");
 
-        fprintf(out, "$1([[\"%.*s\\n\"]])m4_dnl\n", (int)len, config);
+        fprintf(out, "$1([[[[\"%.*s\\n\"]]]])m4_dnl\n", (int)len, config);
         config += len + (config[len] == '\n');
     }
     emit_end_map(out);

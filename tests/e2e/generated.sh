@@ -26,6 +26,26 @@ for file in topo.h topo.c two_cubes.h; do
     ok "golden: $file (make golden writes it again)"
 done
 
+# config_of FILE: the resolved YAML in a topo.c
+config_of() {
+    sed -n '/^static const char config/,/;$/p' "$1" | sed '1d; s/^ *"//; s/\\n"$//' | grep -vx ' *;'
+}
+
+# m4 takes away brackets that are two, and puts values in the place of names that begin with gen_.
+cat >"$work/quoted.yaml" <<END
+kernbench: 3
+name: quoted
+links: {gen_w: {bw_gbs: 64.0, latency_ns: 7.0}}
+kinds: {gen_pes: {pes: 2}}
+sip: {cubes: 2, net: [{list: [c0.E-c1.W], link: gen_w}]}
+cube: {noc: {model: mesh, mesh: {holes: [[2, 2], [3, 2]]}}}
+cubes: {c0: gen_pes}
+END
+for yaml in "$work/quoted.yaml" topologies/cube16_mesh.yaml; do
+    generate "$yaml" "$work/quoted" && "$kbgen" --config "$yaml" | diff - <(config_of "$work/quoted/topo.c")
+    ok "the YAML in what ${yaml##*/} becomes has every character"
+done
+
 # Of nets t3k and mi300x have all tables; those of the others are up to 100 MB.
 for yaml in topologies/*.yaml tests/machines/{tray32,components}.yaml tests/vectors/*.yaml tests/vectors2/{banks0,router*}.yaml; do
     case $yaml in */dojo.yaml | */dgxh100.yaml | */galaxy.yaml) continue ;; esac

@@ -22,8 +22,8 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table);
  */
 uint64_t find_rails(struct routes *r);
 
-/* The same routes, but up*, then down*, are `other`: in words, a pair of cubes that has lost its way
- * by that. NULL: none has; or it is no net. */
+/* The same routes, but up*, then down*, are `other`: in words, a pair of cubes that has lost its
+ * way by that. NULL: none has; or it is no net. */
 const char *net_lost_pair(const struct routes *r, const struct routes *other);
 
 #endif

@@ -1424,8 +1424,8 @@ kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
  * A lower bound of the time from the first start to the last end of the launches of `sim`, which
  * has not run: what the first and the last PE of each must do anyway, however all else is. Their
  * kernels run for it once, in no time, and nothing is carried out; afterwards `sim` can only be
- * freed. *commands: as many as there are if all PEs of a launch have as many as these. 0 is a bound,
- * too: nothing is known, or a kernel makes a mistake.
+ * freed. *commands: as many as there are if all PEs of a launch have as many as these. 0 is a
+ * bound, too: nothing is known, or a kernel makes a mistake.
  *
  * returns  KB_BAD_REQUEST: there are no launches, or they have run; KB_NO_MEMORY
  */

@@ -509,9 +509,9 @@ static inline int64_t cost_formula_fs(const struct kb_cost *c)
 }
 
 /* cost_by_tables() without what a network of routers adds, cost_add_router(). */
-static inline struct kb_cost cost_beside_routers(const struct kb_topology *t, const struct cost_mask *m,
-                                            kb_transaction_op op, const struct trip *trip,
-                                            uint64_t nbytes)
+static inline struct kb_cost cost_beside_routers(const struct kb_topology *t,
+                                                 const struct cost_mask *m, kb_transaction_op op,
+                                                 const struct trip *trip, uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);

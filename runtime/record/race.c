@@ -263,10 +263,17 @@ static struct access *access_new(struct race *r, const struct touch *touch)
     return access;
 }
 
+/* The first of the rows that have the open commands of a PE: what asks for all of them looks at no
+ * others. */
+static uint32_t first_open_row(uint32_t pe)
+{
+    return race_hash(pe, 0) / OPEN_ROWS * OPEN_ROWS;
+}
+
 /* Where the open accesses of a command are, or would be. */
 static struct open **look_for(struct race *r, uint32_t pe, uint64_t command)
 {
-    struct open **link = &r->opens[race_hash(command, pe)];
+    struct open **link = &r->opens[first_open_row(pe) + race_hash(command, pe) % OPEN_ROWS];
 
     while (*link && ((*link)->pe != pe || (*link)->command != command))
         link = &(*link)->next;
@@ -391,8 +398,10 @@ static bool close_open(struct race *r, struct open *o, struct open **all)
 /* Reads inside of [first, end) are over; what the commands write is not. */
 void race_fetched(struct race *r, uint32_t pe, uint64_t first, uint64_t end)
 {
-    for (uint32_t i = 0; i < HASH_ROWS; i++)
-        for (struct open *o = r->opens[i]; o; o = o->next)
+    struct open **rows = &r->opens[first_open_row(pe)];
+
+    for (uint32_t i = 0; i < OPEN_ROWS; i++)
+        for (struct open *o = rows[i]; o; o = o->next)
             for (struct access *x = o->pe == pe ? o->access : NULL; x; x = x->beside)
                 if (x->kind == ACCESS_READ && x->clock == CLOCK_OPEN && x->first >= first &&
                     x->end <= end)
@@ -402,8 +411,10 @@ void race_fetched(struct race *r, uint32_t pe, uint64_t first, uint64_t end)
 /* All of a PE leave the table for `all`. */
 static void take_all(struct race *r, uint32_t pe, struct open **all)
 {
-    for (uint32_t i = 0; i < HASH_ROWS; i++) {
-        struct open **link = &r->opens[i], *o;
+    struct open **rows = &r->opens[first_open_row(pe)];
+
+    for (uint32_t i = 0; i < OPEN_ROWS; i++) {
+        struct open **link = &rows[i], *o;
 
         while ((o = *link)) {
             if (o->pe != pe) {

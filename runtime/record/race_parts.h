@@ -4,7 +4,7 @@
 #include "data/host_spans.h"
 #include "record/race.h"
 
-enum { HASH_ROWS = 4096, N_SITES = 256 };
+enum { HASH_ROWS = 4096, OPEN_ROWS = 16, N_SITES = 256 };
 
 /* `seen` of a PE at a send or a receive, which ends before piece `end` of the channel. */
 struct seen {
@@ -101,7 +101,7 @@ struct race {
     struct channel *channels[HASH_ROWS];
     struct meeting *meetings[HASH_ROWS]; /* which lack members */
     struct element *elements[HASH_ROWS];
-    struct open *opens[HASH_ROWS];
+    struct open *opens[HASH_ROWS]; /* those of a PE are in OPEN_ROWS of them */
 
     struct site *sites[N_SITES];
     uint32_t n_sites;

@@ -118,9 +118,10 @@ def kind(point):
 
 
 def columns_table(found):
-    """How many times as long strides take as the same bytes in order, saturated: by DRAMsim3, and here."""
-    yield "| a column of rows of | | ratios | mean error, % | worst, %, of DRAMsim3's ratio |"
-    yield "| ---: | --- | ---: | ---: | ---: |"
+    """How many times as long strides take as the same bytes in order, saturated: by DRAMsim3, and here.
+
+    No lines where no point has both.
+    """
     errors = {}
     for (point_map, size, in_flight, reads, stride), (want, got) in found.items():
         row = found.get((point_map, size, in_flight, reads, "0"))
@@ -128,6 +129,10 @@ def columns_table(found):
             continue
         expected, ratio = row[0] / want, row[1] / got
         errors.setdefault((int(stride), reads), []).append(((ratio / expected - 1) * 100, expected))
+    if not errors:
+        return
+    yield "| a column of rows of | | ratios | mean error, % | worst, %, of DRAMsim3's ratio |"
+    yield "| ---: | --- | ---: | ---: | ---: |"
     for (stride, reads), rows in sorted(errors.items(), key=lambda item: (item[0][0], -int(item[0][1]))):
         worst = max(rows, key=lambda row: abs(row[0]))
         yield (f"| {stride} B | {'reads' if reads == '100' else 'writes'} | {len(rows)} "

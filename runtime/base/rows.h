@@ -40,10 +40,13 @@ void rows_unreserve(void *rows, size_t n, size_t row_bytes);
  * Of memory for free(). `rows` is the address of the pointer to it, which may be NULL. Each says
  * false without memory, and then nothing has changed.
  *
- * rows_widen()  `n` rows in place of `had`, those behind them zeroed
- * rows_grow()   room for `n` rows at least, twice as much as long as that is less; rows_more() is
- * its part that is rare ring_grow()   twice the room of a ring, a power of two: row i stays at i
- * modulo the room, of the `n` rows from `first` on
+ * rows_widen() gives `n` rows in place of `had`, and zeroes those behind them.
+ *
+ * rows_grow() gives room for `n` rows at least, doubled while that is less. rows_more() is its part
+ * that is rare.
+ *
+ * ring_grow() doubles the room of a ring, a power of two. Of the `n` rows from `first` on, row i
+ * stays at i modulo the room.
  */
 bool rows_widen(void *rows, size_t had, size_t n, size_t row_bytes);
 bool rows_more(void *rows, uint32_t *room, size_t n, size_t row_bytes);

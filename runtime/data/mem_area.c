@@ -184,10 +184,10 @@ static void leaves_drop(struct area *a, uint32_t leaf, uint64_t end)
 
 /*
  * Inserts `r` at `p`, whose leaf has room for two, in place of all that it overlaps. For example,
- * if [128, 384) is written over [0, 256) and [256, 512): range_part()   [0, 256) ends at 128. (If
- * it went on behind 384, its rest would be a range, too.) leaf_drop()    [256, 512) begins at 384;
- * ranges that end before that are dropped leaves_drop()  the same in the next leaves, if all the
- * rest of this one was dropped leaf_insert()  [0, 128), [128, 384), [384, 512)
+ * [128, 384) is written over [0, 256) and [256, 512). range_part() lets [0, 256) end at 128; had it
+ * gone on behind 384, its rest would be a range, too. leaf_drop() lets [256, 512) begin at 384, and
+ * drops ranges that end before that. leaves_drop() does the same in the next leaves, if all the
+ * rest of this one was dropped. leaf_insert() makes it [0, 128), [128, 384), [384, 512).
  */
 static void area_put(struct area *a, struct place p, const struct range *r)
 {

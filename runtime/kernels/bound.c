@@ -3,11 +3,12 @@
  * The kernel of a PE runs once, on its own stack, in no simulated time. None of its commands is
  * carried out. Each is weighed, and the kernel goes on at once:
  *
- *   - what it keeps busy: the ports of the TCM, both engines, the DMA channels. Nothing is faster
- *     than the sum of one of these over as many as there are of it
- *   - when it could end at the soonest: it starts at its issue, or when its operands could be
+ * First, what it keeps busy: the ports of the TCM, both engines, the DMA channels. Nothing is
+ * faster than the sum of one of these over as many as there are of it.
+ *
+ * Second, when it could end at the soonest. It starts at its issue, or when its operands could be
  * there, and never waits for a port, an engine, a channel, a link, or another PE. An asynchronous
- * one lets the kernel go on at its issue
+ * one lets the kernel go on at its issue.
  *
  * The time of the launch is at least the largest of these, of any PE: the first and the last one
  * are weighed, as in many kernels the work of all others lies between theirs. One launch comes

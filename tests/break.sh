@@ -379,6 +379,11 @@ break_it 'a row that is not complete has times' $results 's/ +r = \(kb_result\)\
 break_it 'the last block forgets where it is' $results 's/to\[field\] \+ at \* stride/to[field] + at/'
 break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, bytes\)/memcpy(to, rows, bytes - 1)/'
 break_it 'rows: a ring loses its first when it grows' runtime/base/rows.c 's/i = first; i != first \+ n/i = first + 1; i != first + n/'
+break_it 'rows: reserved ones are not zero again' runtime/base/shelf.c 's/contents == SHELF_TO_ZERO && madvise/false \&\& madvise/'
+break_it 'rows: dirty ones are taken for zeroed ones' runtime/base/shelf.c 's/ && places\[i - 1\]\.zeroed == zeroed/ + 0 * zeroed/'
+break_it 'rows: the newest go first' runtime/base/shelf.c 's/oldest = take_place\(0\)/oldest = take_place(n_kept - 1)/'
+break_it 'stations: those of a cube are not cleared' runtime/engine/stations.c 's/zero_rows\(array, cube \* array->of_cube, array->of_cube\)/zero_rows(array, cube * array->of_cube, 0)/'
+break_it 'flows: counts of another run stay' runtime/engine/flow.c 's/f->used \? ROWS_CHANGED : ROWS_ZERO/ROWS_ZERO/'
 break_it 'rows: what is new of a list is not zero' runtime/base/rows.c 's/memset\(moved \+ had \* row_bytes, 0,/memset(moved + had * row_bytes, 1,/'
 
 # -- times ----------------------------------------------------------------------------------

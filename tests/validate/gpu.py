@@ -18,20 +18,22 @@ import tempfile
 
 from page import TREE, Page, mean, measured, must_run
 
-# Of LLMCompass, whose times are those of a host that waits for each operation: another clock and DRAM, and what a call of each costs.
+# Of LLMCompass, whose times are those of a host that waits for each operation: another clock and DRAM,
+# and what a call of each costs.
 HOST = ["cube.pe.pe_gemm.clock_ghz=1.32", "cube.hbm.efficiency=0.9"]
 CALL_NS = {"matmul": 28000, "softmax": 11800, "layernorm": 51300, "gelu": 47400}
 FITTED_HOST = {("matmul", "8192", "64"), ("matmul", "8192", "16384"), ("matmul", "64", "12288"), ("softmax", "4096", "32"),
                ("layernorm", "4096", "32"), ("gelu", "1024", "")}
 FITTED_VIDUR = {("mlp_up_proj", 1, 4096), ("mlp_up_proj", 1, 1), ("attn_post_proj", 1, 1)}
-FITTED_NCCL = {16384, 17179869184}
+FITTED_NCCL = {16384, 67108864}
 
 # Vidur's names and those of `llm`.
 VIDUR = {"attn_pre_proj": "qkv", "attn_post_proj": "o", "mlp_up_proj": "gate_up", "mlp_down_proj": "down",
          "input_layernorm": "norm1", "mlp_act": "act", "attn_rope": "rope", "emb": "embed"}
 SERVING = {"qkv_proj": "qkv", "o_proj": "o", "gate_up_proj": "gate_up", "down_proj": "down", "act_fn": "act",
            "layernorm": "norm2", "rotary_emb": "rope", "embedding": "embed", "lm_head": "head"}
-PRODUCTS = "attn_pre_proj", "attn_post_proj", "mlp_up_proj", "mlp_down_proj", "qkv_proj", "o_proj", "gate_up_proj", "down_proj", "lm_head"
+PRODUCTS = ("attn_pre_proj", "attn_post_proj", "mlp_up_proj", "mlp_down_proj",
+            "qkv_proj", "o_proj", "gate_up_proj", "down_proj")
 
 
 class Chip:
@@ -44,13 +46,15 @@ class Chip:
     def llm(self, *arguments, keys=()):
         """Rows of `llm`."""
         sets = [word for key in keys for word in ("--set", key)]
-        text = must_run([self.kernbench, "llm", *arguments, "--tries", "4", "--machine", self.machine, *sets, "--quiet", "--format", "csv"])
+        text = must_run([self.kernbench, "llm", *arguments, "--tries", "4", "--machine", self.machine, *sets,
+                         "--quiet", "--format", "csv"])
         return list(csv.DictReader(text.splitlines()))
 
     def graph(self, nodes, ranks=1, keys=()):
         """Microseconds of the last of some nodes of a graph."""
         file = self.work / "graph.yaml"
-        file.write_text(f"kernbench_graph: 1\nranks: {ranks}\nnodes:\n" + "".join(f"- {{{n}}}\n" for n in nodes), encoding="ascii")
+        items = "".join(f"- {{{node}}}\n" for node in nodes)
+        file.write_text(f"kernbench_graph: 1\nranks: {ranks}\nnodes:\n{items}", encoding="ascii")
         rows = self.llm(file, keys=[f"sips={max(ranks, 1)}", *keys])
         return float([r for r in rows if r["op"] not in ("layer", "head", "total")][-1]["us"])
 
@@ -188,12 +192,15 @@ def reduces(chip):
     yield f"| **mean** | | | {mean(errors)} |"
 
 
+def batch_of(row):
+    """A piece of a prompt behind what is there, or a new token of each of some requests."""
+    q, before, n, kv = (int(row[key] or 0) for key in ("tokens_or_chunk", "kv_prefill", "n_decode", "kv_decode"))
+    return [(q, q + before)] if q else [(1, kv + 1)] * n
+
+
 def attentions(chip, rows):
     yield from head("RTX PRO 6000, attention")
-    number = lambda row, column: int(row[column] or 0)
-    # A prompt's piece behind what is there, and new tokens of other requests.
-    batches = [[(number(r, "tokens_or_chunk"), number(r, "tokens_or_chunk") + number(r, "kv_prefill"))] * (number(r, "tokens_or_chunk") > 0)
-               + [(1, number(r, "kv_decode") + 1)] * number(r, "n_decode") for r in rows]
+    batches = [batch_of(row) for row in rows]
     got, errors = chip.layer("llama-3.1-8b", 1, batches), []
     for i, (row, batch) in enumerate(zip(rows, batches)):
         us, mine = float(row["us"]), got[i, "attention"]

@@ -24,7 +24,8 @@ HOST = ["cube.pe.pe_gemm.clock_ghz=1.32", "cube.hbm.efficiency=0.9"]
 CALL_NS = {"matmul": 28000, "softmax": 11800, "layernorm": 51300, "gelu": 47400}
 FITTED_HOST = {("matmul", "8192", "64"), ("matmul", "8192", "16384"), ("matmul", "64", "12288"), ("softmax", "4096", "32"),
                ("layernorm", "4096", "32"), ("gelu", "1024", "")}
-FITTED_VIDUR = {("mlp_up_proj", 1, 4096), ("mlp_up_proj", 1, 1), ("attn_post_proj", 1, 1)}
+FITTED_VIDUR = {("mlp_up_proj", 1, 4096), ("attn_pre_proj", 1, 1), ("attn_post_proj", 1, 1), ("mlp_up_proj", 1, 1),
+                ("mlp_down_proj", 1, 1)}
 FITTED_NCCL = {16384, 67108864}
 
 # Vidur's names and those of `llm`.

@@ -379,6 +379,14 @@ break_it 'a row that is not complete has times' $results 's/ +r = \(kb_result\)\
 break_it 'the last block forgets where it is' $results 's/to\[field\] \+ at \* stride/to[field] + at/'
 break_it 'large rows copied in part' runtime/base/rows.c 's/memcpy\(to, rows, bytes\)/memcpy(to, rows, bytes - 1)/'
 break_it 'rows: a ring loses its first when it grows' runtime/base/rows.c 's/i = first; i != first \+ n/i = first + 1; i != first + n/'
+break_it 'rows: reserved ones are not zero again' runtime/base/shelf.c 's/contents == SHELF_TO_ZERO && madvise/false \&\& madvise/'
+break_it 'rows: dirty ones are taken for zeroed ones' runtime/base/shelf.c 's/ && places\[i - 1\]\.zeroed == zeroed/ + 0 * zeroed/'
+break_it 'rows: the newest go first' runtime/base/shelf.c 's/oldest = take_place\(0\)/oldest = take_place(n_kept - 1)/'
+break_it 'stations: those of a cube are not cleared' runtime/engine/stations.c 's/zero_rows\(array, cube \* array->of_cube, array->of_cube\)/zero_rows(array, cube * array->of_cube, 0)/'
+break_it 'flows: counts of another run stay' runtime/engine/flow.c 's/f->used \? ROWS_CHANGED : ROWS_ZERO/ROWS_ZERO/'
+break_it 'columns: a plain row may pass the end of its memory' $add 's/nbytes > dst->nbytes - offset\)$/false)/'
+break_it 'columns: a plain row says nothing of its order' $add 's/a->sorted &= issue_fs >= a->last_issue_fs/a->sorted \&= true/'
+break_it 'columns: rows with parts are plain' $add 's/s->topo->regular && !s->splits && /s->topo->regular \&\& /'
 break_it 'rows: what is new of a list is not zero' runtime/base/rows.c 's/memset\(moved \+ had \* row_bytes, 0,/memset(moved + had * row_bytes, 1,/'
 
 # -- times ----------------------------------------------------------------------------------
@@ -439,7 +447,7 @@ break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
 break_it 'a station above 100 % let pass' $check 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $spread 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
-break_it 'flow: tables never freed' runtime/engine/flow.c 's/^ +rows_unreserve\(\*rows, n, sizeof \*\*rows\);$/        ;/'
+break_it 'flow: tables never freed' runtime/engine/flow.c 's/^ +rows_unreserve\(\*rows, n, sizeof \*\*rows, left\);$/        ;/'
 break_it 'flow: a corner in the wrong row' $flow 's/corner = from - column \+ to_column;/corner = to - to_column + column;/'
 break_it 'flow: traffic for another SIP that leaves its row' $flow 's/corner = to;/corner = from;/'
 break_it 'flow: traffic that never turns west' $flow 's/out = turn = to_column < column/out = to_column < column/'

@@ -53,7 +53,7 @@ for jobs in 1 3; do
     run tune softmax M=64 arg.N=640,320,448 "${machines[@]}" -j $jobs --format csv --quiet -o machines$jobs.csv
 done
 alone=
-for bw in 128,64 256,64 128,128 256,128; do
+for bw in 128,64 128,128 256,64 256,128; do
     run tune softmax M=64 arg.N=640,320,448 --set cube.hbm.bw_gbs=${bw%,*} --set cube.noc.bw_gbs=${bw#*,} --format csv --quiet
     alone+=$(sed 1d out | sed "s/^/$bw,/")$'\n'
 done

@@ -351,7 +351,7 @@ static void count_switch(struct order *o, uint32_t i)
 /* "noc or routers row by row", of all planes in each place */
 static void count_noc(struct order *o, uint32_t sip, uint32_t cube)
 {
-    if (!judge_has_mesh(o->t)) {
+    if (!judge_has_mesh(o->t, sip)) {
         count_on_planes(o, sip, cube, "noc");
         return;
     }
@@ -471,7 +471,7 @@ size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
 {
     static const char sides[] = "EWSN";
     size_t to = c->nodes[c->n_edges], before = c->nodes[c->n_edges - 1];
-    bool port = t->net && names(t, before, ".port") && t->nodes[to].is_noc;
+    bool port = t->net && names(t, before, ".port") && !names(t, to, ".port");
     const char *ucie = strstr(t->nodes[before].name, ".ucie-");
     char side = side_of(t, before, to);
 

@@ -659,7 +659,7 @@ static struct judge_topo *load(yaml_parser_t *parser)
     all_nodes(t);
     all_edges(t);
     if (strcmp(judge_text(t, "contention.links"), "router") == 0)
-        judge_find_routers(t);
+        judge_choose_channels(t);
     return t;
 }
 

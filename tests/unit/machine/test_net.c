@@ -33,10 +33,9 @@ static uint64_t judged(const kb_topology *topo, const char *yaml, const struct r
     uint64_t fingerprint;
 
     assert_non_null(t);
-    t->datelines = topo->routes_by == ROUTES_DATELINES;
-    t->hops = topo->hop_classes;
-    if (topo->routes_by == ROUTES_UP_DOWN)
-        judge_go_up_down(t);
+    assert_true(t->datelines == (topo->routes_by == ROUTES_DATELINES));
+    assert_int_equal(t->hops, topo->hop_classes);
+    assert_true(t->up_down == (topo->routes_by == ROUTES_UP_DOWN));
     for (size_t i = 0; i < n; i++) {
         judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
         judge_rows[i].nbytes = 4096;

@@ -140,6 +140,7 @@ break_it 'paths: any other way leaves a cube as the first' runtime/machine/walk.
 break_it 'rails: a switch between SIPs costs nothing' gen/cubes.c 's/(kind->cube_noc_overhead_ns) = spec->fabric_overhead_ns/\1 = 0/'
 break_it 'rails: pairs of as many ways have the same' gen/net_ways.c 's/return !memcmp\(&r->path_ports/return true || !memcmp(\&r->path_ports/' gen/net_ways.c 's/hash % LISTS/0/'
 break_it 'rails: links inside SIP 0 alone' gen/net.c 's/sip < m->net->n_sips/sip < 1/'
+break_it 'rails: a switch between SIPs has the mesh of cubes' gen/cubes.c 's/^    kind->cube_noc_model = NOC_BUS;//'
 break_it 'rails: reads between SIPs never go the way of their data' runtime/machine/mesh.h 's/\? t->rails_one_way :/? false :/'
 break_it 'mread: data join in no time' runtime/engine/branches.c 's/if \(!txn_writes\(&s->txns\[slot\]\)\)/if (false)/'
 break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/tree.c 's/\(kind == NODE_NOC \|\| kind == NODE_ROUTER\)/kind/'

@@ -3,6 +3,7 @@
  * bound.c says what of a kernel is weighed, and why that is a lower bound. Here a kernel gets its
  * stack, runs to its end, or until it leaves, and its PE is as before.
  */
+#include "base/larger.h"
 #include "kernels/bound.h"
 #include "kernels/launches.h"
 #include "machine/endpoint.h"
@@ -17,10 +18,10 @@ static uint64_t servers_of(const struct tl_ctx *pe, unsigned what)
 
 static int64_t largest_fs(const struct tl_ctx *pe, const struct bound *b)
 {
-    int64_t fs = larger_fs(b->now_fs, b->end_fs);
+    int64_t fs = larger(b->now_fs, b->end_fs);
 
     for (unsigned i = 0; i < N_BUSY; i++)
-        fs = larger_fs(fs, b->busy_fs[i] / (int64_t)servers_of(pe, i));
+        fs = larger(fs, b->busy_fs[i] / (int64_t)servers_of(pe, i));
     return fs;
 }
 
@@ -57,7 +58,7 @@ static bool weigh_launch(struct kb_sim *s, struct launch *l, int64_t *fs, uint64
 
     if (!weigh(s, l, 0, &first) || (s->status == KB_OK && !weigh(s, l, n - 1, &last)))
         return false;
-    *fs = first.fails || last.fails ? -1 : larger_fs(first.least_fs, last.least_fs);
+    *fs = first.fails || last.fails ? -1 : larger(first.least_fs, last.least_fs);
     *commands = (first.commands + last.commands) * n / 2;
     return true;
 }
@@ -78,7 +79,7 @@ kb_status kb_launch_bound(kb_sim *s, int64_t *fs, uint64_t *commands)
 
         if (!weigh_launch(s, k->launches[i], &launch_fs, &n))
             return KB_NO_MEMORY;
-        *fs = k->streams ? larger_fs(*fs, launch_fs) : *fs + launch_fs;
+        *fs = k->streams ? larger(*fs, launch_fs) : *fs + launch_fs;
         *commands += n;
         fails = fails || launch_fs < 0;
     }

@@ -7,6 +7,7 @@
  * go up a tree and then down, all VCs again. The first plan without a
  * circle (channels_circle.c) is taken, and if there is none the circle of the plainest is named.
  */
+#include "base/larger.h"
 #include "channels.h"
 #include "check.h"
 #include "pairs.h"
@@ -99,11 +100,6 @@ static void keep_shares(struct routes *r, const struct share_plan *plan)
 static bool is_end(const struct routes *r, uint32_t cube)
 {
     return mesh_has_cube(&r->topo, cube) && !is_switch(r->found->kinds[cube_kind(&r->topo, cube)]);
-}
-
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Links of the longest route to `to` from cubes with PEs: of its SIP, or over rails of all; and of

@@ -10,6 +10,7 @@
  * Example: cube8 with cubes: {"c3": {pes: 4}}. Both kinds have 81 nodes: those of kind 1 with the
  * numbers of pe4 to pe7, and of slices 4 to 7, are empty. Its segments begin at row 272.
  */
+#include "base/larger.h"
 #include "kinds.h"
 #include "cache_row.h"
 #include "check.h"
@@ -22,23 +23,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint32_t most(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 void set_strides(struct routes *r, const struct cubes *cubes)
 {
     for (uint32_t k = 0; k < cubes->n_kinds; k++) {
-        r->topo.pes = most(r->topo.pes, (uint32_t)cubes->kinds[k]->cube_pes);
-        r->topo.slices = most(r->topo.slices, (uint32_t)slices_of(cubes->kinds[k]));
-        r->most_crossbars = most(r->most_crossbars, (uint32_t)crossbars_of(cubes->kinds[k]));
-        r->most_routers = most(r->most_routers, noc_make(cubes->kinds[k], r->arena).n_routers);
+        r->topo.pes = larger(r->topo.pes, (uint32_t)cubes->kinds[k]->cube_pes);
+        r->topo.slices = larger(r->topo.slices, (uint32_t)slices_of(cubes->kinds[k]));
+        r->most_crossbars = larger(r->most_crossbars, (uint32_t)crossbars_of(cubes->kinds[k]));
+        r->most_routers = larger(r->most_routers, noc_make(cubes->kinds[k], r->arena).n_routers);
     }
-    r->topo.slices = most(r->topo.slices, 1); /* tables have a row for one, if no cube has any */
+    r->topo.slices = larger(r->topo.slices, 1); /* tables have a row for one, if no cube has any */
     r->topo.sources = r->topo.pes;
     for (uint32_t k = 0; k < cubes->n_kinds; k++)
-        r->topo.sources = most(r->topo.sources, r->topo.pes + has_l2(cubes->kinds[k]));
+        r->topo.sources = larger(r->topo.sources, r->topo.pes + has_l2(cubes->kinds[k]));
     r->topo.n_units = r->topo.slices + 1 + r->topo.sources;
     r->topo.n_kinds = cubes->n_kinds;
 }
@@ -237,7 +233,7 @@ bool make_kinds(struct routes *r, const struct cubes *cubes)
 
     for (uint32_t k = 0; k < cubes->n_kinds; k++) {
         begin_kind(&kinds[k], r, cubes->kinds[k], &cubes->ports[k]);
-        n_links = most(n_links, kinds[k].topo.n_cube_links);
+        n_links = larger(n_links, kinds[k].topo.n_cube_links);
     }
     for (uint32_t k = 0; k < cubes->n_kinds; k++)
         if (!finish_kind(&kinds[k], n_links))

@@ -14,6 +14,7 @@
  * replaces control characters, and the JSON writers replace invalid UTF-8, so that output is always
  * valid. All readers take a length, because words end inside of lines.
  */
+#include "base/larger.h"
 #include "base/text.h"
 #include <locale.h>
 #include <math.h>
@@ -22,11 +23,6 @@
 #include <string.h>
 
 enum { WORD_MAX = 63 }; /* longer words are no typing mistakes */
-
-static size_t min2(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Optimal string alignment distance; both words are at most WORD_MAX bytes long. */
 static size_t edits(const char *a, size_t na, const char *b, size_t nb)
@@ -41,9 +37,9 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
         for (size_t j = 1; j <= nb; j++) {
             size_t change = above[j - 1] + (a[i - 1] != b[j - 1]);
 
-            here[j] = min2(change, min2(above[j], here[j - 1]) + 1);
+            here[j] = smaller(change, smaller(above[j], here[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                here[j] = min2(here[j], before[j - 2] + 1);
+                here[j] = smaller(here[j], before[j - 2] + 1);
         }
         size_t *free_row = before;
         before = above;

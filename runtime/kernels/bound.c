@@ -31,6 +31,7 @@
  * FETCH 8, MATH 1024 / 64 * 4 = 64, STORE 8: 104.085. Under tl_async() it starts at 21.085, as it
  * was issued at 6, and ends at 101.085. No sum is larger. Alone both are the times themselves.
  */
+#include "base/larger.h"
 #include "kernels/bound.h"
 #include "kernels/acc.h"
 #include "kernels/error.h"
@@ -140,7 +141,7 @@ static int64_t operands_fs(const struct command *c, int64_t issue_fs)
 
     for (uint32_t i = 0; i < c->n_operands; i++)
         if (c->operand[i] && flight_orders(c, c->operand[i]))
-            start_fs = larger_fs(start_fs, c->operand[i]->made_fs);
+            start_fs = larger(start_fs, c->operand[i]->made_fs);
     return start_fs;
 }
 
@@ -166,7 +167,7 @@ void bound_command(struct command *c)
     c->async = c->async || (c->overlaps && c->task != TASK_BARRIER);
     end_fs = operands_fs(c, issue_fs) + command_fs(b, c);
     b->now_fs = c->async ? issue_fs : end_fs;
-    b->end_fs = larger_fs(b->end_fs, end_fs);
+    b->end_fs = larger(b->end_fs, end_fs);
     if (c->result) {
         c->result->made_fs = end_fs;
         c->result->wait = c->async ? WAIT_PENDING : WAIT_NONE;
@@ -188,10 +189,10 @@ bool bound_waits(struct tl_ctx *pe)
     for (struct tl_tensor *x = pe->newest; x; x = x->older)
         if (x->wait == WAIT_PENDING && (pe->state == PE_WAITS_ALL || x == pe->awaited)) {
             x->wait = WAIT_ENDED;
-            b->now_fs = larger_fs(b->now_fs, x->made_fs);
+            b->now_fs = larger(b->now_fs, x->made_fs);
         }
     if (pe->state == PE_WAITS_ALL)
-        b->now_fs = larger_fs(b->now_fs, b->end_fs);
+        b->now_fs = larger(b->now_fs, b->end_fs);
     pe->awaited = NULL;
     return true;
 }

@@ -1,6 +1,7 @@
 /* bound.h -- a lower bound of the time of kernels: their commands are weighed, not carried out. */
 #ifndef BOUND_H
 #define BOUND_H
+#include "base/larger.h"
 #include "kernels/kernels.h"
 
 /* What is kept busy, beside the ports and engines of enum port. */
@@ -18,11 +19,6 @@ struct bound {
     int64_t least_fs;
     bool fails; /* what it needs does not fit into the TCM */
 };
-
-static inline int64_t larger_fs(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Is it weighed now what kernels do? */
 static inline bool bound_weighs(const struct kernels *k)

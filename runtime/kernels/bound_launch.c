@@ -6,6 +6,7 @@
  * A run under way tells more than a bound before it. Example: an engine of a PE must work for 400
  * ns, and the best time is 474. If after 200 ns it has worked for 100, it cannot end before 500.
  */
+#include "base/larger.h"
 #include "kernels/bound.h"
 #include "kernels/launches.h"
 #include "machine/endpoint.h"
@@ -20,10 +21,10 @@ static uint64_t servers_of(const struct tl_ctx *pe, unsigned what)
 
 static int64_t largest_fs(const struct tl_ctx *pe, const struct bound *b)
 {
-    int64_t fs = larger_fs(b->now_fs, b->end_fs);
+    int64_t fs = larger(b->now_fs, b->end_fs);
 
     for (unsigned i = 0; i < N_BUSY; i++)
-        fs = larger_fs(fs, b->busy_fs[i] / (int64_t)servers_of(pe, i));
+        fs = larger(fs, b->busy_fs[i] / (int64_t)servers_of(pe, i));
     return fs;
 }
 
@@ -82,7 +83,7 @@ static bool weigh_launch(struct kb_sim *s, struct launch *l, int64_t *fs, struct
             return false;
         keep(to, i, l->request.pes ? l->request.pes[at] : (uint32_t)at, &b);
         fails = fails || b.fails;
-        *fs = larger_fs(*fs, b.least_fs);
+        *fs = larger(*fs, b.least_fs);
         commands += b.commands;
     }
     *fs = fails ? -1 : *fs;
@@ -104,7 +105,7 @@ kb_status kb_launch_bound(kb_sim *s, kb_bound *bound)
 
         if (!weigh_launch(s, k->launches[i], &launch_fs, bound))
             return KB_NO_MEMORY;
-        bound->fs = k->streams ? larger_fs(bound->fs, launch_fs) : bound->fs + launch_fs;
+        bound->fs = k->streams ? larger(bound->fs, launch_fs) : bound->fs + launch_fs;
         fails = fails || launch_fs < 0;
     }
     if (fails || s->status != KB_OK) /* a run will say why */

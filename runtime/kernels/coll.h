@@ -2,6 +2,7 @@
  */
 #ifndef COLL_H
 #define COLL_H
+#include "base/larger.h"
 #include "kb_coll.h"
 #include "kernels/coll_order.h"
 #include "machine/pes.h"
@@ -186,11 +187,6 @@ static inline bool is_rooted(const struct coll *c)
 void coll_barrier(struct coll *c);
 
 /* -- parts ------------------------------------------------------------------------------------ */
-
-static inline int64_t least_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 static inline int64_t share(int64_t size, int64_t i, int64_t n)
 {

@@ -7,6 +7,7 @@
  * Example: torus [4, 4, 4], cube 0. Ports lead to 1 and 3, 4 and 12, 16 and 48: three rings of
  * four, with strides of 1, 4 and 16.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 #include "machine/mesh.h"
 
@@ -15,12 +16,7 @@ enum { NET_DIMS_MOST = 4 };
 
 static struct row row_new(int64_t n, int64_t stride)
 {
-    return (struct row){n, stride, least_of(stride, SHARING_MOST), false};
-}
-
-static int64_t larger_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
+    return (struct row){n, stride, smaller(stride, SHARING_MOST), false};
 }
 
 /* The stride and the length of a ring of a torus through cube 0; a length of 0: there is none. */
@@ -80,7 +76,7 @@ static int linked_rows(const struct coll *c, uint32_t axis_n, int64_t stride, st
         rows[i] = row_new(dims[i].n, dims[i].stride * stride);
         rows[i].has_links = true;
         /* the PEs of a cube share them */
-        rows[i].sharing = least_of(larger_of(c->group.axes[KB_PES], 1), SHARING_MOST);
+        rows[i].sharing = smaller(larger(c->group.axes[KB_PES], 1), SHARING_MOST);
     }
     return n;
 }

@@ -8,6 +8,7 @@
  * between neighbours, 6 ns; the busiest link passes 63 parts, 8064 bytes at 128 GB/s, 63 ns; a PE
  * handles 64 pieces in 24 ns each: about 1.8 us, most of which overlaps.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 #include <string.h>
 
@@ -52,11 +53,6 @@ void coll_shape(struct coll *c, kb_coll_algorithm algorithm)
 }
 
 /* -- estimates -------------------------------------------------------------------------------- */
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* How many parts pass the busiest link: both lanes take those of a plane that is one-way. */
 static double parts_on_link(const struct coll *c)
@@ -118,7 +114,7 @@ static double siblings(const struct coll *c)
 {
     const struct kb_topology *t = tl_topology(c->tl);
 
-    return t->alike && c->group.stride >= t->pes ? (double)least_of(t->pes, SHARING_MOST) : 1;
+    return t->alike && c->group.stride >= t->pes ? (double)smaller(t->pes, SHARING_MOST) : 1;
 }
 
 /* All that a PE gives goes over its channels. */
@@ -222,8 +218,8 @@ static bool rows_fit(const struct coll *c, const struct row *rows, int n)
 
     coll_shape(&ring, KB_COLL_RING);
     for (int i = 0; i < n; i++)
-        more += least_of(rows[i].n - 1, 2);
-    return coll_queues_fit(&ring, more - least_of(c->group.n - 1, 2));
+        more += smaller(rows[i].n - 1, 2);
+    return coll_queues_fit(&ring, more - smaller(c->group.n - 1, 2));
 }
 
 /* Of rows one after the other, each of which leaves a part. */

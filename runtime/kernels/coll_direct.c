@@ -5,6 +5,7 @@
  * under way as fit into the TCM. An all_to_all whose queues do not fit does without: all members
  * meet, each writes its parts to where they belong, and they meet again.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 struct dealing {
@@ -131,7 +132,7 @@ void coll_exchange(struct coll *c, enum deal deal, struct span in, struct span o
 
     pay_set_up(c, deal);
     for (int64_t k = 0; k < items; k += c->round)
-        under_way(c, &d, k, least_of(c->round, items - k));
+        under_way(c, &d, k, smaller(c->round, items - k));
     if (deal == DEAL_GATHER)
         copy(c, in, part_at(c, out, c->me));
     if (deal == DEAL_ALL)
@@ -193,7 +194,7 @@ void coll_write_all(struct coll *c, struct span in, struct span out)
     meet(c);
     pay_set_up(c, DEAL_ALL);
     for (int64_t k = 0; k < items; k += c->round)
-        write_some(c, &d, k, least_of(c->round, items - k));
+        write_some(c, &d, k, smaller(c->round, items - k));
     copy(c, part_at(c, in, c->me), part_at(c, out, c->me));
     meet(c);
 }

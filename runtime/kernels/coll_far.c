@@ -9,6 +9,7 @@
  * Example: mi300x, 38 PEs of an XCD, 128 KiB, loads of 400 ns on one channel. Part by part a
  * reduce_scatter waits 37 times, 14.8 us; four blocks of 32 KiB come while the ring goes on.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 #include "kernels/kernels.h"
 
@@ -55,7 +56,7 @@ static void cut(struct coll *c, struct span all)
     c->far = (struct coll_far){0};
     if (!all.begins && !all.tile && coll_is_far(c, (double)bytes) && c->pieces == 1 &&
         bytes <= c->spare)
-        c->far.n = least_of(1 + (int64_t)(bytes / BLOCK_BYTES), least_of(c->group.n, FAR_BLOCKS));
+        c->far.n = smaller(1 + (int64_t)(bytes / BLOCK_BYTES), smaller(c->group.n, FAR_BLOCKS));
 }
 
 static void ask_for(struct coll *c, struct span all, struct span part)

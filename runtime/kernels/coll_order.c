@@ -6,6 +6,7 @@
  * number, or the first half of the PEs there and the second half back. The order whose ways are the
  * shortest in all is taken; of equals the one whose longest is, then the first of these.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 #include "base/text.h"
 #include "kernels/kernels.h"
@@ -301,7 +302,7 @@ static double byte_fs(const struct kb_topology *t, const struct coll_order *orde
     double slowest_fs = 0;
     kb_cost cost;
 
-    for (int64_t i = 0; i + 1 < least_of(order->n, NEAR_MOST); i++)
+    for (int64_t i = 0; i + 1 < smaller(order->n, NEAR_MOST); i++)
         if (coll_way_cost(t, order->pes[order->ranks[i]], order->pes[order->ranks[i + 1]], &cost) &&
             (double)cost.drain_fs / SAMPLE > slowest_fs)
             slowest_fs = (double)cost.drain_fs / SAMPLE;
@@ -366,7 +367,7 @@ static uint64_t hops(const struct kb_topology *t, uint32_t from, uint32_t to)
 /* Of some ways; where the times are alike, they are. */
 static double hops_ratio(const struct kb_topology *t, const struct coll_order *order)
 {
-    int64_t looked = least_of(order->n - 1, NEAR_MOST);
+    int64_t looked = smaller(order->n - 1, NEAR_MOST);
     uint64_t up = 1, down = 1;
 
     if (order->down.sum_fs <= order->up.sum_fs / 8 * 9)
@@ -424,7 +425,7 @@ static struct coll_order **bucket_of(struct coll_orders *o, const kb_group *g)
 {
     uint32_t hash = (uint32_t)g->n;
 
-    for (int64_t i = 0; i < least_of(g->n, 4); i++)
+    for (int64_t i = 0; i < smaller(g->n, 4); i++)
         hash = (hash ^ pe_of(g, i)) * 0x9e3779b1U;
     return &o->bucket[hash >> 24];
 }

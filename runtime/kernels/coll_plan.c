@@ -1,4 +1,5 @@
 /* coll_plan.c -- the plan of a call: its group, its shape, into how many pieces parts are cut. */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 /* Pieces that a lane has in the TCM for each that is under way, at most. */
@@ -21,11 +22,6 @@ static void find_order(struct coll *c)
 }
 
 /* -- the plan of a call ----------------------------------------------------------------------- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* The largest power of two up to `bytes`, at least 256. */
 static uint64_t power_below(uint64_t bytes)
@@ -68,8 +64,8 @@ uint64_t coll_chunk(const struct coll *c, const kb_coll *args)
 
     kb_topology_limits(tl_topology(c->tl), &limits);
     if (!chunk)
-        chunk =
-            power_below(least(at_least(part / 4), least(at_least(limits.queue_slot_bytes), room)));
+        chunk = power_below(
+            smaller(at_least(part / 4), smaller(at_least(limits.queue_slot_bytes), room)));
     if (chunk < element)
         coll_bad(c, "a chunk of %llu bytes holds no element", (unsigned long long)chunk);
     if (chunk > room)
@@ -91,7 +87,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
     c->writes = c->deal == DEAL_ALL && c->direct && !coll_queues_fit(c, 0);
     if (limits.queue_memory == KB_TCM && (c->direct || c->tree || c->writes))
         queues = coll_queues_bytes(c);
-    most = tcm > queues ? least(tcm / 2, tcm - queues) / sharers_of(c) / (held_of(c) * chunk) : 0;
+    most = tcm > queues ? smaller(tcm / 2, tcm - queues) / sharers_of(c) / (held_of(c) * chunk) : 0;
     if (most == 0)
         coll_bad(c,
                  "queues of %llu bytes from the other ranks do not fit into a TCM of %llu, of %llu "
@@ -102,7 +98,7 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
                            : "; KB_COLL_RING, KB_COLL_ONE_WAY and KB_COLL_LINE want those of two");
     c->pieces = c->tile ? coll_tile_cut(c->tile, kb_dtype_bytes(args->dtype), chunk)
                         : (int64_t)((part + chunk - 1) / chunk);
-    c->round = least_of(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
+    c->round = smaller(c->pieces * (c->direct ? c->most_steps : 1), (int64_t)most);
     c->spare = (most - (uint64_t)c->round) * held_of(c) * chunk;
 }
 

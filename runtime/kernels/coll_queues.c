@@ -1,4 +1,5 @@
 /* coll_queues.c -- queues that a member of a collective has, and the room for them. */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 uint64_t coll_tcm_bytes(const struct coll *c)
@@ -19,8 +20,8 @@ static int64_t senders(const struct coll *c)
     if (c->direct && !c->writes)
         return n - 1;
     if (c->halves)
-        return least_of(n - 1, KIN_MOST);
-    return c->writes || (c->tree && c->deal != DEAL_ROOT) ? of_tree : least_of(n - 1, 2);
+        return smaller(n - 1, KIN_MOST);
+    return c->writes || (c->tree && c->deal != DEAL_ROOT) ? of_tree : smaller(n - 1, 2);
 }
 
 /* What their queues take. */

@@ -12,6 +12,7 @@
  * Example: all_gather, ring of 4, rank 1. Step 1: block 1 goes to ranks 2 and 0; 0 comes from
  * below, 2 from above. Step 2: block 0 goes up to 2; 3 comes from below. The lane down is done.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 struct round {
@@ -117,7 +118,7 @@ static struct round round_of(const struct ring *r, int64_t number)
 {
     int64_t first = number * r->c->round;
 
-    return (struct round){first, least_of(r->c->round, r->c->pieces - first)};
+    return (struct round){first, smaller(r->c->round, r->c->pieces - first)};
 }
 
 static int64_t rounds_of(const struct ring *rings, int n)

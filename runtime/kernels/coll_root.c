@@ -8,6 +8,7 @@
  * rank has two below it at most, and those of one tree are the leaves of the other: of 8 ranks 0
  * has 4, 4 has 2 and 6, 2 has 1 and 3, 6 has 5 and 7; in the other tree 7 stands for 0, 6 for 1.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 /* PEs: the one it takes from in a broadcast, < 0 of the root; those it gives to, the one with most
@@ -202,7 +203,7 @@ void coll_broadcast(struct coll *c, int64_t root, struct span in, struct span ou
     struct kin k = kin_of(c, root);
 
     for (int64_t first = 0; first < c->pieces; first += c->round)
-        broadcast_round(c, &k, in, out, first, least_of(c->round, c->pieces - first));
+        broadcast_round(c, &k, in, out, first, smaller(c->round, c->pieces - first));
 }
 
 void coll_reduce(struct coll *c, int64_t root, struct span in, struct span out)
@@ -212,7 +213,7 @@ void coll_reduce(struct coll *c, int64_t root, struct span in, struct span out)
     tl_tensor **got = tl_alloc_host_at(c->here, c->tl, rows * sizeof(tl_tensor *));
 
     for (int64_t first = 0; first < c->pieces; first += c->round)
-        reduce_round(c, &k, got, in, out, first, least_of(c->round, c->pieces - first));
+        reduce_round(c, &k, got, in, out, first, smaller(c->round, c->pieces - first));
 }
 
 /* In round k each tells the one 2^k above. */

@@ -18,6 +18,7 @@
  * Example: 304 ranks are 2 * 2 * 2 * 2 * 19, of 4 + 18 steps; folded, 48 of them give their vectors
  * to ranks 0 to 47, and 256 exchange in 8.
  */
+#include "base/larger.h"
 #include "kernels/coll.h"
 
 /* What goes along one row: part k of as many as there are at once. */
@@ -218,7 +219,7 @@ static int64_t slices_of(const struct coll *c, int64_t part, int64_t n)
     int64_t least_n = c->row[0].n;
 
     for (int i = 1; i < n; i++) /* a leg begins with any of the rows that turn */
-        least_n = least_of(least_n, c->row[c->turning + i].n);
+        least_n = smaller(least_n, c->row[c->turning + i].n);
     kept = kept * c->row[0].n / least_n;
     return 1 + kept / (int64_t)(coll_tcm_bytes(c) / 4);
 }

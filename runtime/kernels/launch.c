@@ -17,6 +17,7 @@
  *   - A launch that ends in a mistake, a deadlock or a bound leaves the run ended: s->status keeps
  *     it, and kernels_run() returns it at once, however often it is called.
  */
+#include "base/larger.h"
 #include "base/rows.h"
 #include "engine/observer.h"
 #include "engine/stations.h"
@@ -72,11 +73,6 @@ static bool pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     return make_ports(k, pe);
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t way_fs(const struct kb_sim *s, const struct cost_row *c)
 {
     return cost_way_fs(&s->mask, c->wire_fs, c->overhead_fs);
@@ -97,12 +93,12 @@ static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
     int64_t local = INT64_MAX, out = INT64_MAX, in = INT64_MAX;
 
     for (uint32_t pe = 0; pe < t->pes; pe++)
-        local = least(local, way_fs(s, &t->cost_local[pe * t->n_units + unit]));
+        local = smaller(local, way_fs(s, &t->cost_local[pe * t->n_units + unit]));
     for (uint32_t i = 0; i < t->pes * N_EXITS; i++)
-        out = least(out, way_fs(s, &t->cost_out[i]));
+        out = smaller(out, way_fs(s, &t->cost_out[i]));
     for (uint32_t side = 0; side < N_SIDES; side++)
-        in = least(in, way_fs(s, &t->cost_in[side * t->n_units + unit]));
-    return least(local, out + in);
+        in = smaller(in, way_fs(s, &t->cost_in[side * t->n_units + unit]));
+    return smaller(local, out + in);
 }
 
 /* < 0 where links are stations, as arrivals are not known then, where cubes differ, and for TCMs,

@@ -1,5 +1,6 @@
 /* alone.c -- what a transaction takes alone of a memory that components or banks are: its models,
  * run on an idle copy. */
+#include "base/larger.h"
 #include "machine/alone.h"
 #include "machine/address.h"
 #include "machine/alone_l2.h"
@@ -85,7 +86,7 @@ static bool next_part(struct coming *c, struct part *part)
 
         c->first_fs = c->from ? c->first_fs : end.arrive_fs;
         part->t_fs = c->from == part->from ? end.arrive_fs - c->first_fs : part->t_fs;
-        c->tail_fs = bank_later(c->tail_fs, end.tail_fs - c->first_fs);
+        c->tail_fs = larger(c->tail_fs, end.tail_fs - c->first_fs);
     }
     c->from = part->from + part->nbytes;
     return true;
@@ -230,10 +231,10 @@ static struct alone served_by_banks(struct idle *idle, const struct alone_of *of
         const struct bank_access *access = &idle->pool.accesses[i];
 
         first_fs = access->first_fs < first_fs ? access->first_fs : first_fs;
-        end_fs = bank_later(end_fs, access->done_fs);
+        end_fs = larger(end_fs, access->done_fs);
         if (access->last_fs > last_fs)
             alone.row_fs = access->ready_fs - access->prepared_fs;
-        last_fs = bank_later(last_fs, access->last_fs);
+        last_fs = larger(last_fs, access->last_fs);
     }
     if (idle->view.routed && !writes(of))
         alone.fs =
@@ -241,9 +242,9 @@ static struct alone served_by_banks(struct idle *idle, const struct alone_of *of
                            (struct bank_bytes){of->offset, of->nbytes}, behind_fs, of->drain_fs) -
             stream_way_fs(&idle->way);
     else if (writes(of) && idle->view.row->ack == ACK_ACCEPTED)
-        alone.fs = bank_later(end_fs, of->drain_fs) + behind_fs;
+        alone.fs = larger(end_fs, of->drain_fs) + behind_fs;
     else /* the drain ends a burst behind */
-        alone.fs = bank_later(end_fs, first_fs + of->drain_fs - idle->view.burst_fs) + behind_fs;
+        alone.fs = larger(end_fs, first_fs + of->drain_fs - idle->view.burst_fs) + behind_fs;
     return alone;
 }
 
@@ -320,7 +321,7 @@ static int64_t in_component(struct idle *idle, const struct alone_of *of, const 
 
     begin_state(impl, state);
     while (next_part(&coming, &part)) {
-        int64_t start_fs = bank_later(free_fs, part.t_fs);
+        int64_t start_fs = larger(free_fs, part.t_fs);
         struct kb_request asked =
             coming.way ? packet_request(&whole, part.from, part.nbytes, gbs, own_gbs(of)) : whole;
         struct kb_served answer = impl->serve(state, &asked, start_fs);
@@ -329,11 +330,10 @@ static int64_t in_component(struct idle *idle, const struct alone_of *of, const 
             return answer.done_fs;
         free_fs = start_fs + answer.hold_fs;
         added = part.from ? added : added_fs(&asked, start_fs, answer);
-        done_fs = bank_later(done_fs, part.from ? packet_end_fs(&asked, answer)
-                                                : start_fs + added + whole.drain_fs);
+        done_fs = larger(done_fs, part.from ? packet_end_fs(&asked, answer)
+                                            : start_fs + added + whole.drain_fs);
     }
-    return bank_later(done_fs,
-                      coming.tail_fs + (added < whole.latency_fs ? added : whole.latency_fs));
+    return larger(done_fs, coming.tail_fs + (added < whole.latency_fs ? added : whole.latency_fs));
 }
 
 /* -- components that queue, and what is behind them ------------------------------------------- */
@@ -574,8 +574,8 @@ static int64_t child_alone(struct idle *idle, const struct alone_of *of,
     child.own_bytes = lines->moved.bytes;
     child.pieces = NULL;
     if (memory_of(&child)->hold == HOLD_BY_COMPONENT)
-        child.drain_fs = bank_later(
-            child.drain_fs, drain_fs(child.own_bytes, cost_own_gbs(of->m, memory_of(&child))));
+        child.drain_fs = larger(child.drain_fs,
+                                drain_fs(child.own_bytes, cost_own_gbs(of->m, memory_of(&child))));
     child.tile =
         !impl_of(&child) && lines->pieces->n > 1 ? tile_of(banks_of(of), lines->pieces) : NULL;
     if (!impl_of(&child) && lines->pieces->n > 1 && !child.tile)
@@ -596,13 +596,12 @@ static int64_t routed_write_in_cache(struct idle *idle, const struct alone_of *o
     if (!find_way(idle, of))
         return NO_MEMORY;
     while (next_part(&coming, &part)) {
-        int64_t start_fs = bank_later(free_fs, part.t_fs);
+        int64_t start_fs = larger(free_fs, part.t_fs);
 
         free_fs = start_fs + part_fs(part.from, part.nbytes, gbs);
-        done_fs =
-            bank_later(done_fs, part.from ? free_fs : bank_later(free_fs, start_fs + of->drain_fs));
+        done_fs = larger(done_fs, part.from ? free_fs : larger(free_fs, start_fs + of->drain_fs));
     }
-    return bank_later(done_fs, coming.tail_fs);
+    return larger(done_fs, coming.tail_fs);
 }
 
 /* An empty cache: all that is read comes from the memory behind. */
@@ -621,12 +620,12 @@ static struct alone in_cache(struct idle *idle, const struct alone_of *of)
         child = child_alone(idle, of, &lines);
     else if (!writes(of)) {
         own = drain_fs(lines.moved.bytes, memory->own_gbs + of->m->memory_gbs);
-        child = cost_in_memory_fs(of->m, memory) + bank_later(own, drain_of_way(of));
+        child = cost_in_memory_fs(of->m, memory) + larger(own, drain_of_way(of));
     }
     free(lines.pieces);
     if (child == NO_MEMORY)
         idle->lost = true;
-    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + bank_later(fs, child)};
+    return (struct alone){.fs = cost_in_memory_fs(of->m, &kind->hbm) + larger(fs, child)};
 }
 
 struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
@@ -705,7 +704,7 @@ static void set_blocks(struct alone_of *of)
     if (!block)
         return;
     of->own_bytes = ((of->offset + of->nbytes - 1) / block - of->offset / block + 1) * block;
-    of->drain_fs = bank_later(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
+    of->drain_fs = larger(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
 }
 
 /* The same at the L2 of its cube, where its bytes lie at their global addresses. */

@@ -1,4 +1,5 @@
 /* alone_l2.c -- what a transaction takes alone of an empty L2: one child for each slice. */
+#include "base/larger.h"
 #include "machine/alone_l2.h"
 #include "machine/address.h"
 #include "machine/bank_tile.h"
@@ -130,7 +131,7 @@ static int64_t end_of_leg(struct idle *idle, const struct alone_of *of, const st
     gbs = c->bottleneck_gbs < first ? c->bottleneck_gbs : first;
     *drain = drain_fs(leg->asked, gbs);
     if (memory->model == MEMORY_SERVER && memory->hold == HOLD_OWN)
-        *drain = bank_later(*drain, drain_fs(leg->moved.bytes, cost_own_gbs(of->m, memory)));
+        *drain = larger(*drain, drain_fs(leg->moved.bytes, cost_own_gbs(of->m, memory)));
     c->drain_fs = child.drain_fs = *drain;
     child.leg_gbs = gbs;
     cost_add_alone(idle, &child, c);
@@ -166,9 +167,9 @@ static struct alone last_of(struct idle *idle, const struct alone_of *of, const 
             alone.wire_fs = c.wire_fs;
             low = leg->low;
         }
-        last = bank_later(last, end);
+        last = larger(last, end);
     }
-    alone.fs = bank_later(last, first + drain_fs(legs->asked, cost_last_gbs(of->m, l2)));
+    alone.fs = larger(last, first + drain_fs(legs->asked, cost_last_gbs(of->m, l2)));
     return alone;
 }
 
@@ -184,6 +185,6 @@ struct alone alone_in_l2(struct idle *idle, const struct alone_of *of)
         alone = last_of(idle, of, &legs);
     free_legs(&legs);
     if (alone.fs != INT64_MIN)
-        alone.fs = cost_in_memory_fs(of->m, l2) + bank_later(alone.fs, of->drain_fs);
+        alone.fs = cost_in_memory_fs(of->m, l2) + larger(alone.fs, of->drain_fs);
     return alone;
 }

@@ -5,6 +5,7 @@
  */
 #ifndef BANK_CHANNEL_H
 #define BANK_CHANNEL_H
+#include "base/larger.h"
 #include "machine/cost.h"
 #include "machine/bank_tile.h"
 #include <string.h>
@@ -211,11 +212,6 @@ static inline void bank_begin(const struct bank_view *v, struct bank_channel *c,
     c->refresh_fs = c->ranks[0].refresh_fs;
     for (uint32_t i = 0; i < bank_count(v->row); i++)
         banks[i] = (struct bank){.row = BANK_CLOSED};
-}
-
-static inline int64_t bank_later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 static inline void bank_free_segment(struct bank_pool *pool, uint32_t i)

@@ -1,5 +1,6 @@
 /* bank_pool.c -- segments, pieces and packets of slices with banks, in lists that grow; data as
  * they become known. */
+#include "base/larger.h"
 #include "machine/bank_pool.h"
 #include <stdlib.h>
 #include <string.h>
@@ -158,12 +159,12 @@ int64_t bank_stream_fs(struct stream *f, const struct bank_row *row, const int64
         struct stream_end end;
 
         for (; burst <= last; burst++)
-            ready_fs = bank_later(ready_fs, ends_fs[burst]);
+            ready_fs = larger(ready_fs, ends_fs[burst]);
         end = stream_pass(f, ready_fs + behind_fs, k,
                           left < f->segment_bytes ? left : f->segment_bytes);
         if (k == 0)
             done_fs = end.arrive_fs + drain_fs;
-        done_fs = bank_later(done_fs, end.tail_fs);
+        done_fs = larger(done_fs, end.tail_fs);
     }
     return done_fs;
 }

@@ -16,6 +16,7 @@
  */
 #ifndef BANK_QUEUE_H
 #define BANK_QUEUE_H
+#include "base/larger.h"
 #include "machine/bank_channel.h"
 
 /* -- segments ------------------------------------------------------------------------------- */
@@ -109,10 +110,9 @@ BANK_INLINE void bank_accepted(const struct bank_view *v, const struct bank_chan
 
     if (!access->writes || v->row->ack != ACK_ACCEPTED)
         return;
-    access->last_fs = bank_later(access->last_fs, t + 1); /* channels need not go on together */
+    access->last_fs = larger(access->last_fs, t + 1); /* channels need not go on together */
     if ((access->left -= c->alike) == 0)
-        bank_end_access(pool, slot,
-                        bank_later(access->last_fs, access->arrive_fs + access->drain_fs));
+        bank_end_access(pool, slot, larger(access->last_fs, access->arrive_fs + access->drain_fs));
 }
 
 BANK_INLINE void bank_accept(const struct bank_view *v, struct bank_channel *c,

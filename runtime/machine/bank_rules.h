@@ -29,6 +29,7 @@
  */
 #ifndef BANK_RULES_H
 #define BANK_RULES_H
+#include "base/larger.h"
 #include "machine/bank_queue.h"
 
 /* -- 1. refresh ----------------------------------------------------------------------------- */
@@ -37,10 +38,10 @@
 static inline int64_t bank_refresh_begin(const struct bank_view *v, const struct bank_channel *c,
                                          uint32_t rank)
 {
-    int64_t s = bank_later(c->ranks[rank].refresh_fs, c->bus_fs);
+    int64_t s = larger(c->ranks[rank].refresh_fs, c->bus_fs);
 
     for (uint64_t left = c->open & bank_mask_of_rank(v->row, rank); left; left &= left - 1)
-        s = bank_later(s, c->banks[__builtin_ctzll(left)].pre_fs);
+        s = larger(s, c->banks[__builtin_ctzll(left)].pre_fs);
     return s + v->row->rp_fs;
 }
 
@@ -50,7 +51,7 @@ static inline void bank_open_again(const struct bank_view *v, struct bank *bank,
 {
     int64_t ready_fs = end + v->row->rcd_fs;
 
-    bank->pre_fs = bank_later(bank->pre_fs, end + v->row->ras_fs);
+    bank->pre_fs = larger(bank->pre_fs, end + v->row->ras_fs);
     bank->delay_fs += ready_fs - bank->ready_fs;
     bank->ready_fs = ready_fs;
 }
@@ -73,7 +74,7 @@ static inline void bank_refresh_once(const struct bank_view *v, struct bank_chan
     c->open = (c->open & ~of_rank) | current;
     c->ranks[rank].act_fs = end;
     if (!v->ranked)
-        c->bus_fs = bank_later(c->bus_fs, end);
+        c->bus_fs = larger(c->bus_fs, end);
     c->ranks[rank].refresh_fs += v->row->refi_fs;
 }
 
@@ -136,12 +137,12 @@ BANK_INLINE void bank_activate(const struct bank_view *v, struct bank_channel *c
 
     segment->kind = BANK_MISS;
     if (c->open & bit) {
-        a = bank_later(t, bank->pre_fs) + b->rp_fs;
+        a = larger(t, bank->pre_fs) + b->rp_fs;
         segment->kind = BANK_CONFLICT;
     }
-    a = bank_later(a, rank->act_fs);
-    a = bank_later(a, rank->acts_fs[(rank->n_acts - 1) & 3] + b->rrd_fs);
-    a = bank_later(a, rank->acts_fs[rank->n_acts & 3] + b->faw_fs);
+    a = larger(a, rank->act_fs);
+    a = larger(a, rank->acts_fs[(rank->n_acts - 1) & 3] + b->rrd_fs);
+    a = larger(a, rank->acts_fs[rank->n_acts & 3] + b->faw_fs);
     rank->acts_fs[rank->n_acts++ & 3] = a;
     c->open |= bit;
     bank->row = segment->row;
@@ -212,10 +213,10 @@ BANK_INLINE int64_t bank_command_fs(const struct bank_view *v, const struct bank
     uint32_t rank = bank_rank_of(v, segment->bank);
 
     if (segment->writes != c->writes)
-        t = bank_later(t, c->bus_fs + (segment->writes ? b->cl_fs - b->cwl_fs + b->rtw_fs
-                                                       : b->cwl_fs + b->wtr_fs));
+        t = larger(t, c->bus_fs + (segment->writes ? b->cl_fs - b->cwl_fs + b->rtw_fs
+                                                   : b->cwl_fs + b->wtr_fs));
     if (v->ranked && rank != c->rank && c->rank != RANKS_MAX)
-        t = bank_later(t, c->bus_fs + b->rtrs_fs);
+        t = larger(t, c->bus_fs + b->rtrs_fs);
     return t;
 }
 
@@ -273,9 +274,8 @@ BANK_INLINE void bank_end_segment(const struct bank_view *v, const struct bank_c
         access->ready_fs = bank->ready_fs;
     }
     if ((access->left -= c->alike) == 0)
-        bank_end_access(
-            pool, segment->access,
-            bank_later(access->last_fs, access->first_fs + access->drain_fs - v->burst_fs));
+        bank_end_access(pool, segment->access,
+                        larger(access->last_fs, access->first_fs + access->drain_fs - v->burst_fs));
 }
 
 /*
@@ -312,8 +312,8 @@ BANK_INLINE void bank_leave(const struct bank_view *v, struct bank_channel *c,
     unsigned writes = segment->writes;
     uint64_t others = ~(UINT64_C(1) << segment->bank);
 
-    bank->pre_fs = bank_later(bank->pre_fs, writes ? last + b->cwl_fs + v->burst_fs + b->wr_fs
-                                                   : last + b->rtp_fs);
+    bank->pre_fs =
+        larger(bank->pre_fs, writes ? last + b->cwl_fs + v->burst_fs + b->wr_fs : last + b->rtp_fs);
     c->current[writes] &= others;
     c->ready &= others;
     c->queued[writes]--;
@@ -390,7 +390,7 @@ BANK_INLINE int64_t bank_next_fs(const struct bank_view *v, const struct bank_ch
         next = c->banks[c->line[c->line_first % BANKS_MAX]].ready_fs;
     if (c->ready && bank_next_of_groups(v, c) < next)
         next = bank_next_of_groups(v, c);
-    return next == BANK_NEVER_FS ? next : bank_later(next, c->bus_fs);
+    return next == BANK_NEVER_FS ? next : larger(next, c->bus_fs);
 }
 
 BANK_INLINE void bank_pass(const struct bank_view *v, struct bank_channel *c,

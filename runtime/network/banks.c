@@ -52,6 +52,7 @@
  *   - Each transaction whose end is not known is counted by `pending`; while there is one the slice
  *     has a wake.
  */
+#include "base/larger.h"
 #include "network/banks.h"
 #include "network/fills.h"
 #include "network/network_queueing.h"
@@ -210,7 +211,7 @@ static inline int64_t wake_for(const struct kb_sim *s, const struct bank_slice *
     int64_t ahead = ahead_fs(v, slice->full);
 
     if (access->writes && b->ack == ACK_ACCEPTED)
-        ahead = access->drain_fs < ahead ? bank_later(access->drain_fs, 1) : ahead;
+        ahead = access->drain_fs < ahead ? larger(access->drain_fs, 1) : ahead;
     else if (!slice->rows && !slice->full && (b->ack == ACK_ACCEPTED || !may_write(s)))
         ahead +=
             (int64_t)((access->range.end - access->range.at - 1) >> b->channel_bits) * v->burst_fs;

@@ -26,6 +26,7 @@
  * The same read at 1 begins at 4, when the first has left the cache; it finds all lines, and their
  * child ends at 136: so does it.
  */
+#include "base/larger.h"
 #include "base/rows.h"
 #include "engine/child_rows.h"
 #include "network/awaited.h"
@@ -395,7 +396,7 @@ static void end_behind_routers(struct kb_sim *s, int how, uint32_t slot,
         turn->end_fs = after(turn->start_fs, (int64_t)turn->hold_fs);
         if (!part->from)
             turn->end_fs =
-                (uint64_t)bank_later((int64_t)turn->end_fs, (int64_t)after(turn->start_fs, drain));
+                (uint64_t)larger((int64_t)turn->end_fs, (int64_t)after(turn->start_fs, drain));
         turn->end_fs = after(turn->end_fs, turn->behind_fs);
     } else {
         txn->service_fs = end;

@@ -22,6 +22,7 @@
  *   - A VC is owned by one packet from its first grant to the end of its last segment, so the
  *     segments of a packet are in a buffer one behind the other.
  */
+#include "base/larger.h"
 #include "network/component_node.h"
 #include "network/router_inside.h"
 
@@ -86,7 +87,7 @@ static uint64_t new_vc_at(struct router *r, uint32_t index, uint64_t t, struct o
 
         if (at > t)
             r->ports[index].starved = true;
-        at = latest(at, vcs[i].owned_until);
+        at = larger(at, vcs[i].owned_until);
         if (at <= t && offers->next->vc == NO_VC)
             offers->next->vc = (uint8_t)i;
         least = at < least ? at : least;
@@ -154,7 +155,7 @@ static ALWAYS_INLINE uint64_t offer_of_input(struct router *r, uint32_t index, u
     const struct vc *vc = &r->vcs[input];
     const struct segment *segment = front_of(vc);
     const struct out_port *from = &r->ports[vc->port];
-    uint64_t at = latest(latest(segment->ready_fs, vc->from_fs), server_free(r, from));
+    uint64_t at = larger(larger(segment->ready_fs, vc->from_fs), server_free(r, from));
 
     if (at > t) /* then its VC is looked at */
         return at;
@@ -179,7 +180,7 @@ static ALWAYS_INLINE uint64_t offer_of_source(struct router *r, uint32_t index, 
     own->ready_fs = parcel->ready_fs;
     if (parcel->gated)
         own->ready_fs = parcel->sent < parcel->in ? parcel->rows[parcel->sent] : ROUTER_NEVER;
-    at = latest(own->ready_fs, port->source_from_fs);
+    at = larger(own->ready_fs, port->source_from_fs);
     if (at > t)
         return at;
     own->slot = parcel->slot;
@@ -441,7 +442,7 @@ static ALWAYS_INLINE void decide(struct kb_sim *s, int how, uint64_t t, uint32_t
     if (is_told(s, how))
         OBSERVE(s, decide, t, index);
     if (least != ROUTER_NEVER && !router_is_hop(how))
-        ask(s, index, latest(least, port->free_fs));
+        ask(s, index, larger(least, port->free_fs));
 }
 
 /* -- an instant ----------------------------------------------------------------------------- */
@@ -565,7 +566,7 @@ static void arrive(struct kb_sim *s, uint64_t t, const struct note *note)
         if (note->kind == NOTE_HEAD)
             ask_for_packet(s, t, note);
         segment.ready_fs =
-            vc->node_never ? ROUTER_NEVER : latest(after(segment.ready_fs, vc->node_fs), before);
+            vc->node_never ? ROUTER_NEVER : larger(after(segment.ready_fs, vc->node_fs), before);
     }
     put(s, s->router->how, note->port, &segment);
 }

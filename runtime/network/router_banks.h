@@ -26,6 +26,7 @@
  */
 #ifndef NETWORK_ROUTER_BANKS_H
 #define NETWORK_ROUTER_BANKS_H
+#include "base/larger.h"
 #include "network/banks_state.h"
 #include "network/network_router.h"
 #include <math.h>
@@ -60,7 +61,7 @@ static inline void send_known(struct kb_sim *s, uint32_t row)
     int64_t behind_fs = behind_banks_fs(s, &s->txns[read->slot]);
 
     for (; read->known < n && read->ends_fs[read->known]; read->known++) {
-        read->latest_fs = bank_later(read->latest_fs, read->ends_fs[read->known]);
+        read->latest_fs = larger(read->latest_fs, read->ends_fs[read->known]);
         while (read->sent < s->router->flights[read->slot].n &&
                bank_last_burst(b, bytes, T->segment_bytes, read->sent) <= read->known)
             router_send(s, after((uint64_t)read->latest_fs, behind_fs), read->slot, read->sent++,
@@ -128,8 +129,8 @@ static inline uint64_t least_in_banks(const struct kb_sim *s, uint32_t slot)
         return 0;
     least_fs = whole->arrive_fs + whole->drain_fs;
     if (bank_row_of_txn(s, txn)->ack == ACK_WRITTEN)
-        least_fs = bank_later(least_fs, whole->first_fs + whole->drain_fs -
-                                            s->banks->by_memory[txn->dst]->view.burst_fs);
+        least_fs = larger(least_fs, whole->first_fs + whole->drain_fs -
+                                        s->banks->by_memory[txn->dst]->view.burst_fs);
     return after((uint64_t)least_fs, behind_banks_fs(s, txn));
 }
 
@@ -153,7 +154,7 @@ static inline void end_write_in_server(struct kb_sim *s, uint32_t slot)
     int64_t drained_fs = txn->arrive_fs + way_drain_fs(s, slot);
 
     txn->service_fs =
-        drained_fs + (int64_t)flight->done_fs - bank_later(drained_fs, (int64_t)flight->tail_fs);
+        drained_fs + (int64_t)flight->done_fs - larger(drained_fs, (int64_t)flight->tail_fs);
 }
 
 /* A packet of a write has been accepted, or written. */

@@ -9,6 +9,7 @@
  * When that will be is known once the service of its packet has begun: until then the parcel of the
  * packet keeps the tails.
  */
+#include "base/larger.h"
 #include "network/router_inside.h"
 
 /* -- room ----------------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static void give_room(struct kb_sim *s, uint32_t input, const struct parcel *par
     if (txn_writes(&s->txns[parcel->slot]))
         served = (int64_t)parcel->hold_fs - part_fs(from, end - from, parcel->gbs);
     give_credit(s, s->router->how, input, true,
-                latest(tail, after(parcel->ready_fs, served > 0 ? served : 0)), nbytes);
+                larger(tail, after(parcel->ready_fs, served > 0 ? served : 0)), nbytes);
 }
 
 /* The packet that comes to `input` has its first segment in. */
@@ -153,7 +154,7 @@ static void finish_write(struct kb_sim *s, uint32_t slot)
 
     if (flight->least_fs == ROUTER_NEVER)
         return;
-    flight->done_fs = latest(after(flight->tail_fs, flight->behind_fs), flight->least_fs);
+    flight->done_fs = larger(after(flight->tail_fs, flight->behind_fs), flight->least_fs);
     post_row(s, flight->done_fs, EV_DONE, slot);
 }
 
@@ -161,7 +162,7 @@ void router_part_ends(struct kb_sim *s, uint32_t slot, uint64_t end_fs, int64_t 
 {
     struct flight *flight = &s->router->flights[slot];
 
-    flight->least_fs = latest(flight->least_fs, end_fs);
+    flight->least_fs = larger(flight->least_fs, end_fs);
     flight->behind_fs = behind_fs > flight->behind_fs ? behind_fs : flight->behind_fs;
     if (--flight->packets_left == 0 && flight->in == flight->n)
         finish_write(s, slot);
@@ -184,7 +185,7 @@ void come_in(struct kb_sim *s, uint64_t t, uint64_t taken, uint32_t input,
         keep_room(s, input, segment, t + taken);
     if (!txn_writes(&s->txns[segment->slot]))
         return;
-    flight->tail_fs = latest(flight->tail_fs, t + taken);
+    flight->tail_fs = larger(flight->tail_fs, t + taken);
     if (++flight->in == flight->n && !flight->packets_left)
         finish_write(s, segment->slot);
 }
@@ -197,11 +198,11 @@ void come_back(struct kb_sim *s, uint64_t t, uint64_t taken, const struct segmen
 
     if (segment->number == 0)
         flight->first_fs = t;
-    flight->tail_fs = latest(flight->tail_fs, t + taken);
+    flight->tail_fs = larger(flight->tail_fs, t + taken);
     if (++flight->in < flight->n)
         return;
     flight->done_fs =
-        latest(flight->tail_fs, after(flight->first_fs, way_drain_fs(s, segment->slot)));
+        larger(flight->tail_fs, after(flight->first_fs, way_drain_fs(s, segment->slot)));
     post_row(s, flight->done_fs, EV_DONE, segment->slot);
 }
 

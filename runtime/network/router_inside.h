@@ -21,15 +21,11 @@
  */
 #ifndef NETWORK_ROUTER_INSIDE_H
 #define NETWORK_ROUTER_INSIDE_H
+#include "base/larger.h"
 #include "engine/serving.h"
 #include "engine/inorder_lists.h"
 #include "engine/router_tally.h"
 #include "network/network_router.h"
-
-static inline uint64_t latest(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* `how` of the run: a constant where it is that of no run that is counted. */
 static ALWAYS_INLINE bool router_is_hop(int how)
@@ -143,13 +139,13 @@ static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t inpu
     const struct segment *segment = front_of(vc);
     uint32_t index = next_port(segment);
     struct out_port *port = &r->ports[index];
-    uint64_t ready = latest(segment->ready_fs, t);
+    uint64_t ready = larger(segment->ready_fs, t);
 
     vc->from_fs = t;
     vc->next = port->inputs;
     port->inputs = input;
     if (!router_is_hop(how))
-        ready = latest(latest(ready, port->free_fs), server_free(r, &r->ports[vc->port]));
+        ready = larger(larger(ready, port->free_fs), server_free(r, &r->ports[vc->port]));
     changes(s, how, index, ready);
 }
 

@@ -16,6 +16,7 @@
  * Goes first      the smallest (ready and engine taken, id, packet)
  * Wait counted    queue_engine, then queue_link
  */
+#include "base/larger.h"
 #include "network/banks.h"
 #include "network/component_node.h"
 #include "network/router_inside.h"
@@ -192,9 +193,9 @@ static void let_go(struct kb_sim *s, uint64_t t, struct flight *flight)
         struct parcel *parcel = &r->parcels[row];
 
         next = parcel->next;
-        parcel->ready_fs = latest(parcel->ready_fs, t);
+        parcel->ready_fs = larger(parcel->ready_fs, t);
         for (uint32_t i = 0; i < parcel->in; i++)
-            parcel->rows[i] = latest(parcel->rows[i], t);
+            parcel->rows[i] = larger(parcel->rows[i], t);
         queue_parcel(s, row);
     }
     flight->held = NO_PARCEL;

@@ -51,7 +51,7 @@ static ALWAYS_INLINE bool train_goes(struct train *x, uint64_t ready, uint32_t n
 {
     uint64_t room_fs = x->row->endless ? 0 : room_at(x->to, nbytes);
 
-    x->next_fs = latest(latest(ready, x->free_fs), room_fs);
+    x->next_fs = larger(larger(ready, x->free_fs), room_fs);
     return x->next_fs <= x->horizon;
 }
 
@@ -148,7 +148,7 @@ static uint64_t train_left(struct kb_sim *s, uint32_t index, uint32_t input, str
     if (from->starved && !from->endless)
         ask(s, vc->port, credit_fs);
     if (vc->run)
-        return latest(x->free_fs, x->n < TRAIN_MOST && !x->ends ? x->next_fs : 0);
+        return larger(x->free_fs, x->n < TRAIN_MOST && !x->ends ? x->next_fs : 0);
     port->inputs = NO_INPUT;
     vc->run = run_of(vc, 0);
     if (vc->n)
@@ -173,7 +173,7 @@ static uint64_t train_of_input(struct kb_sim *s, uint32_t index, uint64_t t)
     if (!x.row->endless && x.row->end != END_ROUTER)
         return NO_TRAIN;
     x.horizon = after(t, (int64_t)port->lead_fs);
-    x.free_fs = latest(latest(x.free_fs, from->server_fs[0]), latest(vc->from_fs, t));
+    x.free_fs = larger(larger(x.free_fs, from->server_fs[0]), larger(vc->from_fs, t));
     x.slot = front->slot;
     x.number = front->number;
     while (x.n < TRAIN_MOST && x.n < vc->run && !x.ends) {
@@ -203,7 +203,7 @@ static uint64_t train_of_source(struct kb_sim *s, uint32_t index, uint64_t t)
     if (!x.row->endless && x.row->end != END_ROUTER)
         return NO_TRAIN;
     x.horizon = port->is_end && !s->kernels ? EV_PAST - 1 : after(t, (int64_t)port->lead_fs);
-    x.free_fs = latest(latest(x.free_fs, port->source_from_fs), t);
+    x.free_fs = larger(larger(x.free_fs, port->source_from_fs), t);
     x.slot = parcel->slot;
     x.number = parcel->first + parcel->sent;
     left = r->packet_segments - x.number % r->packet_segments;
@@ -230,7 +230,7 @@ static uint64_t train_of_source(struct kb_sim *s, uint32_t index, uint64_t t)
         port->last = 1;
     train_end(s, port, &x, &port->source_vc);
     if (parcel->sent < parcel->n)
-        return latest(x.free_fs, x.n < TRAIN_MOST && !x.ends ? x.next_fs : 0);
+        return larger(x.free_fs, x.n < TRAIN_MOST && !x.ends ? x.next_fs : 0);
     port->source = parcel->next;
     parcel->next = r->free_parcel;
     r->free_parcel = row;

@@ -39,6 +39,7 @@
  * at the issue, in the order of tokens: composite_stages(). A token takes its first from
  * c->next_id.
  */
+#include "base/larger.h"
 #include "kernels/error.h"
 #include "kernels/operands.h"
 #include "kernels/pool.h"
@@ -47,11 +48,6 @@
 #include "machine/address.h"
 #include "pe/boxes.h"
 #include <stdlib.h>
-
-static uint64_t at_most(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static uint32_t epilogue_stages(const struct op *op)
 {
@@ -91,9 +87,9 @@ static struct token *next_token(struct kernels *k, struct command *c)
                             .j = (uint32_t)(n / nk % nj),
                             .i = (uint32_t)(n / nk / nj),
                             .next_id = c->next_id};
-    token->rows = (uint32_t)at_most(op->tile[0], op->m - (uint64_t)token->i * op->tile[0]);
-    token->depth = (uint32_t)at_most(op->tile[1], op->k - (uint64_t)token->k * op->tile[1]);
-    token->columns = (uint32_t)at_most(op->tile[2], op->n - (uint64_t)token->j * op->tile[2]);
+    token->rows = (uint32_t)smaller(op->tile[0], op->m - (uint64_t)token->i * op->tile[0]);
+    token->depth = (uint32_t)smaller(op->tile[1], op->k - (uint64_t)token->k * op->tile[1]);
+    token->columns = (uint32_t)smaller(op->tile[2], op->n - (uint64_t)token->j * op->tile[2]);
     token->last = token->k + 1 == nk;
     c->next_id += token_stages(c, token->last);
     c->next_token++;

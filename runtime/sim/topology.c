@@ -6,6 +6,7 @@
  *
  * A machine owns the arena of its tables and nothing else, and no one writes to it any more.
  */
+#include "base/larger.h"
 #include "kernbench.h"
 #include "machine/tables.h"
 #include <stdlib.h>
@@ -130,22 +131,17 @@ struct making {
     struct spec *spec; /* the arena's: what was read, for variants */
 };
 
-static size_t most(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What a machine has that has this part, with a state of so many bytes. */
 static void add_part(struct impls *impls, const struct part *part, size_t bytes)
 {
     switch (part->component->kind) {
     case COMPONENT_NODE:
         impls->nodes = true;
-        impls->node_bytes = most(impls->node_bytes, bytes);
+        impls->node_bytes = larger(impls->node_bytes, bytes);
         return;
     case COMPONENT_ENGINE:
         impls->engines = true;
-        impls->engine_bytes = most(impls->engine_bytes, bytes);
+        impls->engine_bytes = larger(impls->engine_bytes, bytes);
         return;
     case COMPONENT_FRONT:
         impls->fronts = true; /* fall through */
@@ -156,7 +152,7 @@ static void add_part(struct impls *impls, const struct part *part, size_t bytes)
     case N_COMPONENT_KINDS:
         impls->memories = true;
     }
-    impls->memory_bytes = most(impls->memory_bytes, bytes);
+    impls->memory_bytes = larger(impls->memory_bytes, bytes);
 }
 
 /* Compiles the components, or finds them compiled, and gives their calls to the topology. */

@@ -6,6 +6,7 @@
  * The time is that of `why`: of a bench from the first start of a kernel to the last end, else the
  * mean latency over all rows.
  */
+#include "base/larger.h"
 #include "cli/gate.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
@@ -45,11 +46,6 @@ static struct study_outcome *outcome(struct report *page)
     return collected(page)->outcome;
 }
 
-static int64_t later_of(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void take_rows(struct report *page, const struct rows *rows, const struct origin *origin)
 {
     static const char *const names[] = {"kernel_ns", "mean_ns", "actual_ns"};
@@ -70,7 +66,7 @@ static void take_rows(struct report *page, const struct rows *rows, const struct
         n++;
         if (start != SIZE_MAX && cells[start].type == CELL_NS) {
             first_fs = cells[start].fs < first_fs ? cells[start].fs : first_fs;
-            last_fs = later_of(last_fs, cells[start].fs + cells[time].fs);
+            last_fs = larger(last_fs, cells[start].fs + cells[time].fs);
         }
         if (algorithm != SIZE_MAX && cells[algorithm].type == CELL_TEXT)
             snprintf(out->algorithm, sizeof out->algorithm, "%s", cells[algorithm].text);

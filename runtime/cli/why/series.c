@@ -12,6 +12,7 @@
  * Example: sip.d2d.bw_gbs has ucie-E of c1 -> ucie-W of c2, cube.noc.bw_gbs has noc -> ucie-E of
  * c1. Together they are the way "c1 > c2".
  */
+#include "base/larger.h"
 #include "cli/why/series.h"
 #include "cli/out/memory.h"
 #include <stdio.h>
@@ -177,11 +178,6 @@ static const struct series_link *leaves(const struct series *s, const struct ser
     return best;
 }
 
-static double less_of(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 bool series_meet(const struct series *s, const struct series_key *a, const struct series_key *b,
                  char name[SERIES_NAME_BYTES])
 {
@@ -197,8 +193,8 @@ bool series_meet(const struct series *s, const struct series_key *a, const struc
             if (!link->used || !(way ? b : a)->has[i])
                 continue;
             next = leaves(s, way ? a : b, link->to);
-            if (next && next != link && less_of(link->util_pct, next->util_pct) > busiest_pct) {
-                busiest_pct = less_of(link->util_pct, next->util_pct);
+            if (next && next != link && smaller(link->util_pct, next->util_pct) > busiest_pct) {
+                busiest_pct = smaller(link->util_pct, next->util_pct);
                 first = link;
                 second = next;
             }

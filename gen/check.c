@@ -2,6 +2,7 @@
 #include "check.h"
 #include "check_router.h"
 #include "cubes.h"
+#include "net.h"
 #include "noc.h"
 #include "machine/tables.h"
 #include "value.h"
@@ -399,19 +400,21 @@ static void check_cube(const struct spec *spec)
     noc_check(spec);
 }
 
-/* Links end at a router of a mesh, which a side says. */
+/* Links end at a router of a mesh, which a side says; at a switch between SIPs in its middle. */
 static void check_net_mesh(const struct spec *spec, const struct cubes *cubes)
 {
     for (uint32_t kind = 0; cubes->net && kind < cubes->n_kinds; kind++)
-        for (uint32_t i = 0; i < cubes->ports[kind].of->n; i++)
-            if (cubes->kinds[kind]->cube_noc_model == NOC_MESH &&
-                cubes->ports[kind].of->ports[i].side == N_SIDES) {
-                diag_error(spec->diag, spec_place(spec, KEY_sip_net),
-                           "'sip.net': with 'cube.noc.model: mesh' each link needs a side, c0.E, "
-                           "and port%u has none",
-                           i);
-                return;
-            }
+        for (uint32_t i = 0; i < cubes->ports[kind].of->n; i++) {
+            const struct net_port *port = &cubes->ports[kind].of->ports[i];
+
+            if (cubes->kinds[kind]->cube_noc_model != NOC_MESH || port->side != N_SIDES)
+                continue;
+            diag_error(spec->diag, spec_place(spec, port->of_sips ? KEY_fabric_net : KEY_sip_net),
+                       "'%s': with 'cube.noc.model: mesh' each link needs a side, c0.E, and port%u "
+                       "has none",
+                       port->of_sips ? "fabric.net" : "sip.net", i);
+            return;
+        }
 }
 
 /* Those that some cubes have for themselves, and what is missing. */
@@ -419,7 +422,7 @@ static void check_cubes(const struct spec *spec)
 {
     struct cubes cubes = {0};
 
-    if (!spec->missing.n && !spec->cubes.n && !spec->kinds.n && !spec->sip_net.n) {
+    if (!spec->missing.n && !spec->cubes.n && !spec->kinds.n && !net_is_meant(spec)) {
         check_nodes(spec, NULL);
         return;
     }

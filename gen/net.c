@@ -71,6 +71,7 @@ static bool set_ports(struct making *m)
             .enters = m->ends[i].second || !m->one_way[m->ends[i].link],
             .owns = !m->ends[i].second,
             .closes = m->ends[i].closes,
+            .of_sips = m->ends[i].item >= m->spec->sip_net.n,
             .ring = m->ends[i].ring ? m->ends[i].item * NET_DIMS_MAX + m->ends[i].ring : 0};
         cube->n++;
     }

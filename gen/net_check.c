@@ -83,9 +83,6 @@ static void check_rails(const struct spec *spec)
     if (spec->sip_routes_impl.name)
         diag_error(spec->diag, spec_place(spec, KEY_sip_routes_impl),
                    "'sip.routes' cannot stand beside 'fabric.net'");
-    if (spec->cube_noc_model == NOC_MESH && !check_is_bad(spec, KEY_cube_noc_model))
-        diag_error(spec->diag, spec_place(spec, KEY_cube_noc_model),
-                   "'cube.noc.model: mesh' cannot stand beside 'fabric.net' yet: bus can");
 }
 
 void net_check(const struct spec *spec)

@@ -54,7 +54,7 @@ bool has_meshes(const struct routes *r)
 {
     for (uint32_t k = 0; k < r->found->n_kinds; k++)
         if (r->found->kinds[k]->cube_noc_model == NOC_MESH)
-            return r->topo.cubes > 1;
+            return r->topo.cubes > 1 || r->topo.rails;
     return false;
 }
 

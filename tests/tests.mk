@@ -156,7 +156,7 @@ check: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram validate-ccl validate-gemm validate-llm
+validate: setup validate-dram validate-ccl validate-gemm validate-llm validate-gpu
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -187,6 +187,12 @@ validate-gemm: setup $(ANY)
 validate-llm: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/llm.py $(ANY)
+
+## validate-gpu: times of operations on GPUs in the folder that KB_VALIDATE names beside those of llm: tables of docs/validation.md; minutes
+.PHONY: validate-gpu
+validate-gpu: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/gpu.py $(ANY)
 
 ## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit

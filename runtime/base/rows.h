@@ -30,11 +30,14 @@ void rows_release(void *rows, size_t n, size_t row_bytes);
 
 /*
  * `n` zeroed rows, for rows_unreserve(), of which only what is used takes memory and time; NULL: no
- * memory. rows_use_all(): all of them are going to be used, so large pages pay.
+ * memory. rows_use_all(): all of them are going to be used, so large pages pay. rows_unreserve() is
+ * told what it takes back: rows that may have changed, rows on large pages, or rows that are 0
+ * again. The last are the cheapest to reserve again, as they keep the pages that were used.
  */
+enum rows_left { ROWS_CHANGED, ROWS_LARGE, ROWS_ZERO };
 void *rows_reserve(size_t n, size_t row_bytes);
 void rows_use_all(void *rows, size_t n, size_t row_bytes);
-void rows_unreserve(void *rows, size_t n, size_t row_bytes);
+void rows_unreserve(void *rows, size_t n, size_t row_bytes, enum rows_left left);
 
 /*
  * Of memory for free(). `rows` is the address of the pointer to it, which may be NULL. Each says

@@ -56,12 +56,6 @@ struct tried {
 
 static const char *const states[] = {"waits", "ok", "stopped", "bound", "failed"};
 
-/* What a run takes at least, and how many commands it has. */
-struct weight {
-    int64_t bound_fs;
-    uint64_t commands;
-};
-
 /* A run in work, or done and not given yet. */
 struct slot {
     struct tried tried;
@@ -74,9 +68,9 @@ struct tune {
     struct variants variants;
     const char *fixed[SETS_MAX]; /* borrowed: NAME=VALUE that all runs have */
     size_t n_fixed;
-    struct weight *weight; /* owned: of each run */
-    uint64_t *turn;        /* owned: runs in the order in which they run */
-    struct slot *slot;     /* owned: of the run whose turn is i at i % window */
+    kb_bound *bound;   /* owned: of each run */
+    uint64_t *turn;    /* owned: runs in the order in which they run */
+    struct slot *slot; /* owned: of the run whose turn is i at i % window */
     uint64_t window;
     _Atomic int64_t *best_fs; /* owned, of all workers: of the runs that were given */
     struct tried *tried;      /* owned: of each run */
@@ -88,46 +82,6 @@ struct tune {
 
 /* -- one run -------------------------------------------------------------------------------- */
 
-/* Has the run taken longer than the best one? Launches of several streams may begin before the
- * first that was added; one that has not begun starts at 0. */
-static bool passes_best(const struct tune *t, const kb_sim *sim)
-{
-    int64_t best_fs = atomic_load_explicit(t->best_fs, memory_order_relaxed);
-    int64_t start_fs = INT64_MAX;
-
-    for (size_t i = 0; i < kb_launch_count(sim); i++) {
-        kb_launch_result r = {0};
-
-        kb_launch_get(sim, i, &r);
-        if (r.start_fs > 0 && r.start_fs < start_fs)
-            start_fs = r.start_fs;
-    }
-    return start_fs != INT64_MAX && kb_sim_end_fs(sim) - start_fs > best_fs;
-}
-
-/* *wants: a kernel wants values, which the run does not have. */
-static kb_status run_bench(const struct tune *t, const char *const *words, size_t n, bool values,
-                           struct tried *out, bool *wants, kb_error *why)
-{
-    kb_options options = {.engine = t->cli->opts.engine, .values = values};
-    kb_bench_run *run = NULL;
-    kb_status status =
-        kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, why);
-
-    if (status)
-        return status;
-    kb_sim *sim = kb_bench_sim(run);
-    for (status = KB_AGAIN; status == KB_AGAIN && !stop_asked() && !passes_best(t, sim);)
-        status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
-    if (status == KB_OK)
-        *out = (struct tried){.state = TRIED_OK, .time_fs = launches_fs(sim)};
-    else if (status == KB_AGAIN && !stop_asked())
-        *out = (struct tried){.state = TRIED_STOPPED};
-    *wants = status == KB_KERNEL_ERROR && kb_sim_wants_values(sim) && !values;
-    kb_bench_free(run);
-    return status == KB_AGAIN ? KB_OK : status;
-}
-
 /* The words of run `i`. Returns how many. */
 static size_t words_of(const struct tune *t, uint64_t i, const char *words[])
 {
@@ -137,6 +91,42 @@ static size_t words_of(const struct tune *t, uint64_t i, const char *words[])
     for (size_t k = 0; k < t->variants.n_keys; k++)
         words[n++] = variants_argument(variants_word(&t->variants, i, k));
     return n;
+}
+
+static int64_t best_fs(const struct tune *t)
+{
+    return atomic_load_explicit(t->best_fs, memory_order_relaxed);
+}
+
+/* Could run `i` still be the fastest? */
+static bool may_win(const struct tune *t, uint64_t i, const kb_sim *sim)
+{
+    return kb_launch_least_fs(sim, &t->bound[i]) <= best_fs(t);
+}
+
+/* *wants: a kernel wants values, which the run does not have. */
+static kb_status run_bench(const struct tune *t, uint64_t i, bool values, struct tried *out,
+                           bool *wants, kb_error *why)
+{
+    const char *words[SETS_MAX + VARY_KEYS_MAX];
+    size_t n = words_of(t, i, words);
+    kb_options options = {.engine = t->cli->opts.engine, .values = values};
+    kb_bench_run *run = NULL;
+    kb_status status =
+        kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, why);
+
+    if (status)
+        return status;
+    kb_sim *sim = kb_bench_sim(run);
+    for (status = KB_AGAIN; status == KB_AGAIN && !stop_asked() && may_win(t, i, sim);)
+        status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
+    if (status == KB_OK)
+        *out = (struct tried){.state = TRIED_OK, .time_fs = launches_fs(sim)};
+    else if (status == KB_AGAIN && !stop_asked())
+        *out = (struct tried){.state = TRIED_STOPPED};
+    *wants = status == KB_KERNEL_ERROR && kb_sim_wants_values(sim) && !values;
+    kb_bench_free(run);
+    return status == KB_AGAIN ? KB_OK : status;
 }
 
 /* -- what runs take at least ------------------------------------------------------------------ */
@@ -151,12 +141,12 @@ static void weigh(void *arg, unsigned thread, uint64_t i)
     kb_bench_run *run = NULL;
 
     (void)thread;
-    t->weight[i] = (struct weight){0};
+    t->bound[i] = (kb_bound){0};
     kb_catch_crashes();
     if (kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, NULL))
         return;
-    if (kb_launch_bound(kb_bench_sim(run), &t->weight[i].bound_fs, &t->weight[i].commands))
-        t->weight[i] = (struct weight){0};
+    if (kb_launch_bound(kb_bench_sim(run), &t->bound[i]))
+        t->bound[i] = (kb_bound){0};
     kb_bench_free(run);
 }
 
@@ -168,28 +158,28 @@ static bool give_weight(void *arg, uint64_t i)
 
 static void pack_weight(void *arg, uint64_t i, struct packed *to)
 {
-    PACKED_PUT(to, ((const struct tune *)arg)->weight[i]);
+    PACKED_PUT(to, ((const struct tune *)arg)->bound[i]);
 }
 
 static void unpack_weight(void *arg, uint64_t i, struct packed *from)
 {
-    PACKED_TAKE(from, ((struct tune *)arg)->weight[i]);
+    PACKED_TAKE(from, ((struct tune *)arg)->bound[i]);
 }
 
 static void weigher_died(void *arg, uint64_t i, enum exit_code code, const char *why,
                          const char *said)
 {
     (void)code, (void)why, (void)said;
-    ((struct tune *)arg)->weight[i] = (struct weight){0};
+    ((struct tune *)arg)->bound[i] = (kb_bound){0};
 }
 
 static int by_bound(const void *a, const void *b, void *arg)
 {
     uint64_t i = *(const uint64_t *)a, k = *(const uint64_t *)b;
-    const struct weight *w = arg;
+    const kb_bound *bound = arg;
 
-    if (w[i].bound_fs != w[k].bound_fs)
-        return w[i].bound_fs < w[k].bound_fs ? -1 : 1;
+    if (bound[i].fs != bound[k].fs)
+        return bound[i].fs < bound[k].fs ? -1 : 1;
     return i < k ? -1 : 1;
 }
 
@@ -201,12 +191,12 @@ static void set_turns(struct tune *t)
     t->turn = memory_new(n, sizeof *t->turn);
     for (uint64_t i = 0; i < n; i++) {
         t->turn[i] = i;
-        commands += t->weight[i].commands;
+        commands += t->bound[i].commands;
     }
     if (commands >= FEW_COMMANDS)
-        qsort_r(t->turn, n, sizeof *t->turn, by_bound, t->weight);
+        qsort_r(t->turn, n, sizeof *t->turn, by_bound, t->bound);
     else
-        memset(t->weight, 0, n * sizeof *t->weight);
+        memset(t->bound, 0, n * sizeof *t->bound);
 }
 
 /* -- runs in turn ----------------------------------------------------------------------------- */
@@ -216,23 +206,21 @@ static void do_run(void *arg, unsigned thread, uint64_t turn)
     struct tune *t = arg;
     struct slot *s = &t->slot[turn % t->window];
     uint64_t i = t->turn[turn];
-    const char *words[SETS_MAX + VARY_KEYS_MAX];
     kb_error why = {""};
     bool wants = false;
 
     (void)thread;
     s->tried = (struct tried){.state = TRIED_WAITS};
     s->said = (struct said){.n = 0};
-    if (t->weight[i].bound_fs > atomic_load(t->best_fs)) {
+    if (t->bound[i].fs > best_fs(t)) {
         s->tried.state = TRIED_BOUND;
         return;
     }
     say_into(&s->said);
     kb_catch_crashes();
-    size_t n = words_of(t, i, words);
-    kb_status status = run_bench(t, words, n, false, &s->tried, &wants, &why);
+    kb_status status = run_bench(t, i, false, &s->tried, &wants, &why);
     if (wants)
-        status = run_bench(t, words, n, true, &s->tried, &wants, &why);
+        status = run_bench(t, i, true, &s->tried, &wants, &why);
     if (status)
         s->tried = (struct tried){.state = TRIED_FAILED, .code = cmd_fail(t->cli, status, &why)};
     say_into(NULL);
@@ -297,16 +285,16 @@ static bool give_run(void *arg, uint64_t turn)
     struct tune *t = arg;
     struct slot *s = &t->slot[turn % t->window];
     uint64_t i = t->turn[turn];
-    int64_t best_fs = atomic_load(t->best_fs);
+    int64_t best = best_fs(t);
 
     if (s->tried.state == TRIED_WAITS) /* Ctrl-C */
         return false;
-    if (t->weight[i].bound_fs > best_fs) /* also if it has run, as the best was not known yet */
-        s->tried = (struct tried){.state = TRIED_BOUND, .time_fs = t->weight[i].bound_fs};
-    if (s->tried.state == TRIED_OK && s->tried.time_fs > best_fs)
+    if (t->bound[i].fs > best) /* also if it has run, as the best was not known yet */
+        s->tried = (struct tried){.state = TRIED_BOUND, .time_fs = t->bound[i].fs};
+    if (s->tried.state == TRIED_OK && s->tried.time_fs > best)
         s->tried.state = TRIED_STOPPED;
     if (s->tried.state == TRIED_STOPPED)
-        s->tried.time_fs = best_fs;
+        s->tried.time_fs = best;
     if (s->tried.state == TRIED_OK)
         atomic_store(t->best_fs, s->tried.time_fs);
     if (s->tried.state == TRIED_FAILED) {
@@ -333,7 +321,7 @@ static enum exit_code weigh_all(struct tune *t)
                         .died = weigher_died,
                         .arg = t};
 
-    t->weight = memory_new(t->variants.n, sizeof *t->weight);
+    t->bound = memory_new(t->variants.n, sizeof *t->bound);
     return plan_run(&plan);
 }
 
@@ -550,7 +538,7 @@ static void free_tune(struct tune *t)
     captured_free(&t->verified);
     variants_free(&t->variants);
     munmap(t->best_fs, sizeof *t->best_fs);
-    free(t->weight);
+    free(t->bound);
     free(t->turn);
     free(t->slot);
     free(t->tried);

@@ -103,6 +103,7 @@ static void add_sums(struct flow_sum *sums, const struct flow_sum *more, size_t 
 
 void flows_add(struct flows *f, struct flows *more, const struct kb_topology *t)
 {
+    f->used = f->used || more->used;
     for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {
         size_t n;
         struct flow **rows = table(f, t, i, &n), **others = table(more, t, i, &n);
@@ -117,13 +118,15 @@ void flows_add(struct flows *f, struct flows *more, const struct kb_topology *t)
 
 void flows_free(struct flows *f, const struct kb_topology *t)
 {
+    enum rows_left left = f->used ? ROWS_CHANGED : ROWS_ZERO;
+
     for (uint32_t i = 0; i < N_FLOW_TABLES; i++) {
         size_t n;
         struct flow **rows = table(f, t, i, &n);
 
-        rows_unreserve(*rows, n, sizeof **rows);
+        rows_unreserve(*rows, n, sizeof **rows, left);
     }
-    rows_unreserve(f->nodes, walk_n_nodes(t), sizeof *f->nodes);
-    rows_unreserve(f->edges, walk_n_links(t), sizeof *f->edges);
-    rows_unreserve(f->pairs, n_pairs(t), sizeof *f->pairs);
+    rows_unreserve(f->nodes, walk_n_nodes(t), sizeof *f->nodes, left);
+    rows_unreserve(f->edges, walk_n_links(t), sizeof *f->edges, left);
+    rows_unreserve(f->pairs, n_pairs(t), sizeof *f->pairs, left);
 }

@@ -80,6 +80,7 @@ struct flows {
     struct flow *pairs; /* NULL: none is counted */
     /* [node], [link station]: machine/walk.h. Regular: NULL, as long as nothing is walked. */
     struct flow_sum *nodes, *edges;
+    bool used; /* something has been counted */
 };
 
 /* Makes `f`, which is zeroed. False without memory: flows_free() frees the rest. */

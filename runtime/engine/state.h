@@ -175,6 +175,7 @@ static inline bool sim_is_own(const struct kb_topology *t, const struct txn *txn
 /* Counts one of a PE, or of an L2, by its route. */
 static inline void flows_count(struct flows *f, const struct kb_topology *t, const struct txn *txn)
 {
+    f->used = true;
     if (src_cube(t, txn->src) != dst_cube(t, txn->dst))
         flow_count_remote(f, t, txn);
     else
@@ -187,6 +188,7 @@ static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t
 {
     uint32_t to = dst_cube(t, txn->dst);
 
+    s->flows.used = true;
     if (!t->regular && flow_is_walked(&s->flows, t, txn))
         flows_walk(&s->flows, t, txn);
     if (txn_of_host(txn)) {

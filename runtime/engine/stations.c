@@ -121,10 +121,10 @@ static bool is_paced(const struct kb_topology *t)
     return false;
 }
 
-/* Each array, how many rows it has, and how long these are. */
+/* Each array, how many rows it has, how many of them are of a cube, and how long these are. */
 struct array {
     void **rows;
-    size_t n, row_bytes;
+    size_t n, of_cube, row_bytes;
 };
 
 enum { N_ARRAYS = 7 };
@@ -132,18 +132,20 @@ enum { N_ARRAYS = 7 };
 static void list_arrays(struct kb_sim *s, struct array out[N_ARRAYS])
 {
     const struct kb_topology *t = s->topo;
-    size_t cubes = sim_cubes(t), memories = cubes << t->unit_bits;
+    size_t cubes = sim_cubes(t), pes = (size_t)2 << t->pe_bits, units = (size_t)1 << t->unit_bits;
+    size_t early = t->links != MODE_ROUTER ? units : 0, paces = is_paced(t) ? pes : 0;
     size_t links = t->links == MODE_FIFO ? walk_n_links(t) : 0;
 
-    out[0] = (struct array){(void **)&s->channels, 2 * cubes << t->pe_bits, sizeof *s->channels};
-    out[1] = (struct array){(void **)&s->engines, 2 * cubes, sizeof *s->engines};
-    out[2] = (struct array){(void **)&s->memories, memories, sizeof *s->memories};
-    out[3] = (struct array){(void **)&s->early, t->links != MODE_ROUTER ? memories : 0,
-                            sizeof *s->early};
-    out[4] = (struct array){(void **)&s->links, links, sizeof *s->links};
-    out[6] = (struct array){(void **)&s->paces, is_paced(t) ? 2 * cubes << t->pe_bits : 0,
-                            sizeof *s->paces};
-    out[5] = (struct array){(void **)&s->turns, 2 * cubes, sizeof *s->turns};
+#define ARRAY(field, rows, rows_of_cube)                                                           \
+    (struct array){(void **)&s->field, rows, rows_of_cube, sizeof *s->field}
+    out[0] = ARRAY(channels, cubes * pes, pes);
+    out[1] = ARRAY(engines, 2 * cubes, 2);
+    out[2] = ARRAY(memories, cubes * units, units);
+    out[3] = ARRAY(early, cubes * early, early);
+    out[4] = ARRAY(links, links, links ? stations_links_of_cube(t) : 0);
+    out[5] = ARRAY(turns, 2 * cubes, 2);
+    out[6] = ARRAY(paces, cubes * paces, paces);
+#undef ARRAY
 }
 
 void stations_make_all(struct kb_sim *s)
@@ -247,13 +249,34 @@ static void free_all_rings(struct kb_sim *s)
         stations_free_rings(s->links + walk_io_links(t), walk_n_links(t) - walk_io_links(t));
 }
 
+/* Rows from `first` on, `n` of them, are as they were reserved. */
+static void zero_rows(const struct array *array, size_t first, size_t n)
+{
+    memset((char *)*array->rows + first * array->row_bytes, 0, n * array->row_bytes);
+}
+
+/* Only cubes that were made have been used, and what is of no cube. */
+static void zero_used(const struct kb_sim *s, const struct array *array)
+{
+    size_t cubes = sim_cubes(s->topo), of_cubes = cubes * array->of_cube;
+
+    for (size_t cube = 0; cube < cubes; cube++)
+        if (s->made[cube])
+            zero_rows(array, cube * array->of_cube, array->of_cube);
+    zero_rows(array, of_cubes, array->n - of_cubes);
+}
+
 void stations_free(struct kb_sim *s)
 {
     struct array arrays[N_ARRAYS];
 
     free_all_rings(s);
     list_arrays(s, arrays);
-    for (size_t i = 0; i < N_ARRAYS; i++)
-        rows_unreserve(*arrays[i].rows, arrays[i].n, arrays[i].row_bytes);
+    for (size_t i = 0; i < N_ARRAYS; i++) {
+        if (*arrays[i].rows && !s->all_made)
+            zero_used(s, &arrays[i]);
+        rows_unreserve(*arrays[i].rows, arrays[i].n, arrays[i].row_bytes,
+                       s->all_made ? ROWS_LARGE : ROWS_ZERO);
+    }
     free(s->made);
 }

@@ -1420,16 +1420,36 @@ size_t kb_launch_done(const kb_sim *sim);  /* launches that have run */
  * that has begun, and 0 before. */
 kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out);
 
+enum { KB_BOUND_PES = 8, KB_BOUND_PORTS = 4 };
+
+/* What launches take at least. */
+typedef struct kb_bound {
+    int64_t fs;        /* from the first start to the last end; 0: nothing is known */
+    uint64_t commands; /* as many as there are if the others have as many as those PEs, on average */
+    /* Of a simulation with one launch: its first PE, its last one and some between, and how long
+     * their kernels keep the ports and engines of each busy. */
+    uint32_t pe[KB_BOUND_PES];
+    int64_t busy_fs[KB_BOUND_PES][KB_BOUND_PORTS];
+} kb_bound;
+
 /*
  * A lower bound of the time from the first start to the last end of the launches of `sim`, which
- * has not run: what the first and the last PE of each must do anyway, however all else is. Their
- * kernels run for it once, in no time, and nothing is carried out; afterwards `sim` can only be
- * freed. *commands: as many as there are if all PEs of a launch have as many as these. 0 is a
- * bound, too: nothing is known, or a kernel makes a mistake.
+ * has not run: what some PEs of each must do anyway, however all else is. Their kernels
+ * run for it once, in no time, and nothing is carried out; afterwards `sim` can only be
+ * freed. 0 is a bound, too: nothing is known, or a kernel makes a mistake.
  *
  * returns  KB_BAD_REQUEST: there are no launches, or they have run; KB_NO_MEMORY
  */
-kb_status kb_launch_bound(kb_sim *sim, int64_t *fs, uint64_t *commands);
+kb_status kb_launch_bound(kb_sim *sim, kb_bound *bound);
+
+/*
+ * The same bound of a run under way, of another simulation with the same launches, machine and
+ * options: how long it has taken, and with one launch what is left for those PEs. It is never
+ * above the time of the run.
+ *
+ * returns  fs; 0 for NULL
+ */
+int64_t kb_launch_least_fs(const kb_sim *sim, const kb_bound *bound);
 
 /* -- races ---------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* bound.c -- a lower bound of the time of launches, for tune: what a PE of each must do anyway.
+/* bound.c -- a lower bound of the time of launches, for tune: what PEs of each must do anyway.
  *
  * The kernel of a PE runs once, on its own stack, in no simulated time. None of its commands is
  * carried out. Each is weighed, and the kernel goes on at once:
@@ -10,9 +10,9 @@
  * there, and never waits for a port, an engine, a channel, a link, or another PE. An asynchronous
  * one lets the kernel go on at its issue.
  *
- * The time of the launch is at least the largest of these, of any PE: the first and the last one
- * are weighed, as in many kernels the work of all others lies between theirs. One launch comes
- * after the other in its stream, so their bounds add up; where there are several streams the
+ * The time of the launch is at least the largest of these, of any PE: eight are weighed, from the
+ * first to the last, as in many kernels the work of all others lies between theirs. One launch
+ * comes after the other in its stream, so their bounds add up; where there are several streams the
  * largest counts.
  *
  * A transfer is weighed where its time alone is a sum of three tables: machines without routers,

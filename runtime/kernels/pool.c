@@ -105,7 +105,7 @@ void pool_free(struct kernels *k)
     while (k->chunks) {
         struct chunk *next = k->chunks->next;
 
-        rows_unreserve(k->chunks, 1, k->chunks->bytes);
+        rows_unreserve(k->chunks, 1, k->chunks->bytes, ROWS_CHANGED);
         k->chunks = next;
     }
 }

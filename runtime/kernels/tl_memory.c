@@ -257,6 +257,20 @@ static kb_shape shape_of_rows(const struct call *call, kb_shape row, uint32_t n)
     return shape;
 }
 
+/* A row that no memory has is told by its index: its address says little. */
+static void check_row(const struct call *call, const struct run *run, uint32_t row, int64_t index)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+    uint64_t offset;
+    uint32_t dst;
+
+    if (address_find_area(t, run->at, &dst, &offset) &&
+        run->nbytes <= address_area_bytes(t, dst_cube(t, dst), address_space(t, run->at)) - offset)
+        return;
+    BAD(call, "row %u, of index %lld, is not in a memory: %llu bytes at address %llu", row,
+        (long long)index, (unsigned long long)run->nbytes, (unsigned long long)run->at);
+}
+
 tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dtype, kb_shape row,
                            int64_t stride, const int64_t *index, uint32_t n)
 {
@@ -265,9 +279,11 @@ tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dty
     struct command *c = new_load(&call, dtype, &shape);
 
     new_list(&call, c, n);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         c->runs[i] =
             (struct run){.at = base + (uint64_t)(index[i] * stride), .nbytes = c->nbytes / n};
+        check_row(&call, &c->runs[i], i, index[i]);
+    }
     check_list(&call, c, dtype_cell(dtype));
     return do_load_list(&call, c);
 }

@@ -32,7 +32,8 @@ struct end {
     const kb_endpoint *at; /* borrowed */
     uint64_t nbytes;       /* of a memory; 0: of what is none */
     uint32_t packed;
-    bool is_packed; /* and the fields above are set */
+    bool is_packed;        /* and the fields above are set */
+    bool is_pe, is_memory; /* the same; a memory that PEs reach without more being asked */
 };
 
 struct row {
@@ -58,6 +59,7 @@ struct adding {
     int64_t last_issue_fs;
     bool sorted;
     uint8_t ways;
+    bool plain;           /* of columns: a row is no more than its ends, bytes and time */
     kb_endpoint found_at; /* of a row by address */
     struct end found;
     kb_endpoint *targets; /* owned: of a multicast in columns; NULL: there was none so far */
@@ -98,6 +100,8 @@ static __attribute__((noinline)) bool pack(const struct kb_topology *t, struct e
     if (!endpoint_pack(t, end->at, &end->packed, why))
         return false;
     end->nbytes = kb_memory_bytes(t, end->at);
+    end->is_pe = end->at->kind == KB_PE;
+    end->is_memory = end->at->kind == KB_SLICE || end->at->kind == KB_SRAM;
     return end->is_packed = true;
 }
 
@@ -477,6 +481,47 @@ INLINE kb_status take_row(const kb_transaction_columns *c, size_t i, struct end 
     return KB_OK;
 }
 
+/* May rows of these columns be plain? */
+static bool may_be_plain(const struct kb_sim *s, const kb_transaction_columns *c)
+{
+    return s->topo->regular && !s->splits && !s->banks && !s->caches && !s->instances.served &&
+           !c->n_targets && !c->plane && !c->prio && !c->rows && !c->stride;
+}
+
+/*
+ * Adds row `i`, if it is plain and right: a PE reads or writes a slice or an SRAM, both of which
+ * are packed. All else is for add_row(), which takes twice as long, and says what is wrong.
+ */
+INLINE bool add_plain(struct adding *a, const kb_transaction_columns *c, size_t i,
+                      const struct end *ends)
+{
+    uint64_t offset = c->offset ? c->offset[i] : 0, nbytes = c->nbytes[i];
+    kb_transaction_op op = c->op ? c->op[i] : KB_READ;
+    int64_t issue_fs = c->issue_fs ? c->issue_fs[i] : 0;
+    const struct end *src, *dst;
+    struct txn *txn = &a->sim->txns[next_slot(a)];
+
+    if (c->src[i] >= c->n_ends || c->dst[i] >= c->n_ends)
+        return false;
+    src = &ends[c->src[i]];
+    dst = &ends[c->dst[i]];
+    if (!src->is_pe || !dst->is_memory || op > KB_WRITE || issue_fs < a->from_fs || nbytes == 0 ||
+        offset > dst->nbytes || nbytes > dst->nbytes - offset)
+        return false;
+    *txn = (struct txn){.issue_fs = issue_fs,
+                        .nbytes = nbytes & TXN_MAX_BYTES,
+                        .op = op,
+                        .stage = TXN_WAITING,
+                        .src = src->packed,
+                        .dst = dst->packed,
+                        .id = a->n_txns++,
+                        .next = TXN_NONE};
+    a->sorted &= issue_fs >= a->last_issue_fs;
+    a->last_issue_fs = issue_fs;
+    a->ways |= txn_way(txn);
+    return true;
+}
+
 /* Adds `n` rows, or as many as are right before one that is not: so many are left in `*n`. */
 static kb_status add_rows(struct adding *a, const kb_transaction_columns *c, struct end *ends,
                           size_t *n, kb_error *why)
@@ -486,6 +531,8 @@ static kb_status add_rows(struct adding *a, const kb_transaction_columns *c, str
     size_t i = 0;
 
     for (; i < *n; i++) {
+        if (a->plain && add_plain(a, c, i, ends))
+            continue;
         status = take_row(c, i, ends, &row, why);
         if (status == KB_OK && UNLIKELY(c->n_targets && c->n_targets[i]))
             status = take_targets(a, c, i, ends, &row, why);
@@ -511,6 +558,7 @@ kb_status kb_sim_add_many(kb_sim *s, const kb_transaction_columns *c, size_t n, 
     kb_status status = begin(&a, s, n, why);
 
     if (status == KB_OK) {
+        a.plain = !a.closed && may_be_plain(s, c);
         ends = ends_new(c);
         status = ends ? add_rows(&a, c, ends, &right, why) : KB_NO_MEMORY;
         free(ends);

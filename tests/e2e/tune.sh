@@ -46,6 +46,27 @@ ok "the first is the fastest of all"
 awk -F, 'NR == FNR { took[$1 "," $2] = $7; next } FNR > 1 && ($1 "," $2) in took && ($3 != "" ? $3 != took[$1 "," $2] : $4 > took[$1 "," $2]) { wrong = 1 } END { exit wrong }' all.csv bounds1.csv
 ok "a time is that of a run, and what is above is not above it"
 
+# -- machines -------------------------------------------------------------------------------------
+
+machines=(--vary cube.hbm.bw_gbs=128,256 --vary cube.noc.bw_gbs=64,128)
+for jobs in 1 3; do
+    run tune softmax M=64 arg.N=640,320,448 "${machines[@]}" -j $jobs --format csv --quiet -o machines$jobs.csv
+done
+alone=
+for bw in 128,64 128,128 256,64 256,128; do
+    run tune softmax M=64 arg.N=640,320,448 --set cube.hbm.bw_gbs=${bw%,*} --set cube.noc.bw_gbs=${bw#*,} --format csv --quiet
+    alone+=$(sed 1d out | sed "s/^/$bw,/")$'\n'
+done
+[ "$(head -1 machines1.csv)" = "cube.hbm.bw_gbs,cube.noc.bw_gbs,arg.N,time_ns,above_ns,state,failed" ] && same machines1.csv machines3.csv
+equal "each machine has the rows that tune prints for it alone, for any -j" "$(xargs <<<"$alone")" "$(sed 1d machines1.csv | xargs)"
+run tune softmax M=64 arg.N=320,448 "${machines[@]}" --resume --format csv -o kept.csv
+[ $code -eq 0 ] && [ "$(sed 1d kept.csv | wc -l)" = 8 ] && [ ! -e kept.csv.journal ]
+ok "with a journal of machines"
+run tune softmax N=64 arg.M=0,70000 --vary cube.noc.bw_gbs=64,128 --format csv
+[ $code -eq 2 ] && says "2 of 2 machines failed"
+ok "machines on which nothing runs"
+refused "an argument as a key" 2 "tune takes 'arg.N=1' without --vary" tune softmax arg.M=1 --vary arg.N=1
+
 # -- what fails -----------------------------------------------------------------------------------
 
 run tune softmax N=64 arg.M=64,0 --format csv

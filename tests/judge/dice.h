@@ -21,6 +21,7 @@ struct dice {
                                half or double: the same */
     enum slices slices;
     bool l2;           /* cubes have one */
+    bool sided;        /* each link of a net says where it ends at a cube: NoCs are meshes */
     bool whole_slices; /* a cube's memory divides by its PEs, into aligned slices */
 };
 
@@ -105,6 +106,9 @@ void judge_print_net(FILE *out, struct dice *rng, uint32_t n);
 void judge_print_paths(FILE *out, struct dice *rng);
 uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t n);
 void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n);
+
+/* Keys behind others of a NoC that is a mesh of routers, perhaps with a hole: random_router.c */
+void judge_print_mesh(FILE *out, struct dice *rng, bool holes);
 
 /* Keys behind others, of servers of edges, of a slice with banks: random.c */
 void judge_print_servers(FILE *out, uint64_t seed);

@@ -290,9 +290,10 @@ char judge_sip_towards(const struct judge_topo *t, uint32_t begin, uint32_t from
 
 /* -- the mesh inside a cube (mesh.c) -------------------------------------------------------- */
 
-/* Is the NoC of cubes a mesh of routers? A place of it is row * cols + col. */
+/* Is the NoC of the cubes of a SIP a mesh of routers? That of a switch between SIPs never is. A
+ * place of it is row * cols + col. */
 void judge_find_mesh(struct judge_topo *t);
-bool judge_has_mesh(const struct judge_topo *t);
+bool judge_has_mesh(const struct judge_topo *t, uint32_t sip);
 uint32_t judge_mesh_places(const struct judge_topo *t);
 bool judge_is_hole(const struct judge_topo *t, uint32_t place);
 

@@ -22,9 +22,9 @@ void judge_find_mesh(struct judge_topo *t)
     }
 }
 
-bool judge_has_mesh(const struct judge_topo *t)
+bool judge_has_mesh(const struct judge_topo *t, uint32_t sip)
 {
-    return t->cols > 0;
+    return t->cols > 0 && sip < t->sips;
 }
 
 uint32_t judge_mesh_places(const struct judge_topo *t)

@@ -12,8 +12,8 @@ static bool names(const struct judge_topo *t, size_t node, const char *part)
 
 /* -- a way: nodes and edges in the order in which something passes them ---------------------- */
 
-static struct judge_way_nodes way_of(const struct judge_route *r, size_t from, size_t to,
-                                     bool backwards)
+struct judge_way_nodes judge_way_of(const struct judge_route *r, size_t from, size_t to,
+                                    bool backwards)
 {
     size_t n = to - from + 1;
     struct judge_way_nodes w = {judge_alloc(n, sizeof(size_t)),
@@ -34,7 +34,7 @@ static struct judge_way_nodes way_of(const struct judge_route *r, size_t from, s
     return w;
 }
 
-static void clear_way(struct judge_way_nodes *w)
+void judge_clear_way(struct judge_way_nodes *w)
 {
     free(w->nodes);
     free(w->edges);
@@ -88,10 +88,11 @@ static void add_pass(struct passes *p, judge_way_edge in, judge_way_edge out)
 }
 
 /* An m_cpu ends the way of what a host sends, and begins another. */
-static void add_way(const struct judge_topo *t, struct passes *all, const struct judge_route *r,
-                    bool backwards)
+static void add_way(const struct judge_topo *t, const struct judge_route *r, bool backwards,
+                    void *arg)
 {
-    struct judge_way_nodes w = way_of(r, 0, r->n - 1, backwards);
+    struct judge_way_nodes w = judge_way_of(r, 0, r->n - 1, backwards);
+    struct passes *all = arg;
 
     for (size_t i = 0; i < w.n; i++) {
         judge_way_edge in = i > 0 ? w.edges[i - 1] : (size_t)NOT_AN_EDGE;
@@ -100,10 +101,16 @@ static void add_way(const struct judge_topo *t, struct passes *all, const struct
         if (!names(t, w.nodes[i], ".m_cpu"))
             add_pass(&all[w.nodes[i]], in, out);
     }
-    clear_way(&w);
+    judge_clear_way(&w);
 }
 
-static void add_pair(const struct judge_topo *t, struct passes *all, const struct judge_end *src,
+/* What is done with each way. */
+struct visit {
+    judge_visit *way;
+    void *arg;
+};
+
+static void add_pair(const struct judge_topo *t, const struct visit *v, const struct judge_end *src,
                      const struct judge_end *dst)
 {
     bool host = src->kind == JUDGE_HOST;
@@ -113,14 +120,15 @@ static void add_pair(const struct judge_topo *t, struct passes *all, const struc
 
     for (uint32_t plane = 0; plane < courses; plane++) {
         if (judge_route_on(t, plane, host ? JUDGE_H2D : JUDGE_WRITE, src, dst, &r))
-            add_way(t, all, &r, false);
+            v->way(t, &r, false, v->arg);
         if (judge_route_on(t, plane, host ? JUDGE_D2H : JUDGE_READ, src, dst, &r))
-            add_way(t, all, &r, true);
+            v->way(t, &r, true, v->arg);
         judge_route_clear(&r);
     }
 }
 
-static void add_target(const struct judge_topo *t, struct passes *all, const struct judge_end *dst)
+static void add_target(const struct judge_topo *t, const struct visit *all,
+                       const struct judge_end *dst)
 {
     for (size_t i = 0; i < t->n_pes; i++)
         add_pair(t, all, &t->pes[i], dst);
@@ -128,8 +136,10 @@ static void add_target(const struct judge_topo *t, struct passes *all, const str
         add_pair(t, all, &(struct judge_end){JUDGE_HOST, dst->sip, 0, io}, dst);
 }
 
-static void add_all(const struct judge_topo *t, struct passes *all)
+void judge_each_way(const struct judge_topo *t, judge_visit *way, void *arg)
 {
+    const struct visit visit = {way, arg}, *all = &visit;
+
     for (uint32_t s = 0; s < t->sips; s++)
         for (uint32_t c = 0; c < t->cubes; c++) {
             if (!judge_has_cube(t, s, c))
@@ -187,7 +197,7 @@ void judge_find_routers(struct judge_topo *t)
 {
     struct passes *all = judge_alloc(t->n_nodes, sizeof *all);
 
-    add_all(t, all);
+    judge_each_way(t, add_way, all);
     t->is_router = judge_alloc(t->n_nodes, sizeof *t->is_router);
     t->is_gate = judge_alloc(t->n_nodes, sizeof *t->is_gate);
     for (size_t i = 0; i < t->n_nodes; i++) {
@@ -269,10 +279,10 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
                                   const struct judge_route *r, size_t from, size_t to,
                                   bool backwards, uint64_t number)
 {
-    struct judge_way_nodes w = way_of(r, from, to, backwards);
+    struct judge_way_nodes w = judge_way_of(r, from, to, backwards);
     struct judge_path path = {.links = judge_alloc(w.n, sizeof(struct judge_link))};
     struct judge_passed passed = {.sip = UINT32_MAX, .backwards = backwards};
-    struct judge_way_nodes whole = way_of(r, 0, r->n - 1, backwards);
+    struct judge_way_nodes whole = judge_way_of(r, 0, r->n - 1, backwards);
     struct judge_link link = {0};
     size_t begin = 0, before = backwards ? r->n - 1 - to : from;
 
@@ -281,7 +291,7 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
             passed.all_links++;
             passed.links += i < before;
         }
-    clear_way(&whole);
+    judge_clear_way(&whole);
     for (size_t i = 1; i < w.n; i++) {
         struct judge_share share = judge_share_of(t, &passed, &w, i - 1);
 
@@ -296,7 +306,7 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
                                    .node = w.nodes[i]};
         begin = i;
     }
-    clear_way(&w);
+    judge_clear_way(&w);
     return path;
 }
 
@@ -351,7 +361,7 @@ static void count_switch(struct order *o, uint32_t i)
 /* "noc or routers row by row", of all planes in each place */
 static void count_noc(struct order *o, uint32_t sip, uint32_t cube)
 {
-    if (!judge_has_mesh(o->t)) {
+    if (!judge_has_mesh(o->t, sip)) {
         count_on_planes(o, sip, cube, "noc");
         return;
     }
@@ -471,7 +481,7 @@ size_t judge_turn(const struct judge_topo *t, const struct judge_network *net,
 {
     static const char sides[] = "EWSN";
     size_t to = c->nodes[c->n_edges], before = c->nodes[c->n_edges - 1];
-    bool port = t->net && names(t, before, ".port") && t->nodes[to].is_noc;
+    bool port = t->net && names(t, before, ".port") && !names(t, to, ".port");
     const char *ucie = strstr(t->nodes[before].name, ".ucie-");
     char side = side_of(t, before, to);
 

@@ -80,6 +80,25 @@ struct judge_network {
     size_t *order; /* of nodes, as class 5 counts them */
 };
 
+/* Hops `from` to `to` of a route, in its direction or `backwards`; give its insides back. */
+struct judge_way_nodes judge_way_of(const struct judge_route *r, size_t from, size_t to,
+                                    bool backwards);
+void judge_clear_way(struct judge_way_nodes *w);
+
+/* Calls `way` for the route of each request, and of each answer, which is `backwards`: from PEs and
+ * hosts to all memories, by all ways. */
+typedef void judge_visit(const struct judge_topo *t, const struct judge_route *r, bool backwards,
+                         void *arg);
+void judge_each_way(const struct judge_topo *t, judge_visit *way, void *arg);
+
+/* proof.c: chooses how packets of a net are kept from waiting in a circle: t->datelines, t->hops,
+ * t->up_down. */
+void judge_choose_channels(struct judge_topo *t);
+
+/* The VCs [*low, result) of a group of `size` that a packet of this share may own. */
+uint32_t judge_vcs_of(const struct judge_topo *t, struct judge_share share, uint32_t size,
+                      uint32_t *low);
+
 /* Fills `is_router` of a topology. */
 void judge_find_routers(struct judge_topo *t);
 

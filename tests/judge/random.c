@@ -369,6 +369,8 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     print_overhead(out, rng);
     print_length(out, rng, ", attach_mm: ");
     print_gbs(out, rng, ", bw_gbs: ");
+    if (rng->sided)
+        judge_print_mesh(out, keys, true);
     fputs("}\n  m_cpu: {", out);
     print_overhead(out, rng);
     print_point(out, rng, w, h);
@@ -900,6 +902,7 @@ static void print_net(FILE *out, uint64_t seed, bool l2)
     fprintf(out, "contention: {links: %s}\n", chance(rng, 80) ? "fifo" : "ideal");
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     n_sips = 1 + below(rng, 2);
+    dice.sided = rails.sided = seed % 4 == 3;
     has_rails = n_sips > 1 && chance(&rails, 70);
     if (has_rails)
         n_sips = 2 + below(&rails, 2);

@@ -30,6 +30,14 @@ static void print_kind(FILE *out, struct dice *rng, const char *name)
     fprintf(out, ", overhead_ns: %s}\n", zero ? "0.0" : overheads[below(rng, COUNT(overheads))]);
 }
 
+/* Where a link of a list ends at its cube; "": in the middle, which a mesh of routers lacks. */
+static const char *any_side(struct dice *rng)
+{
+    static const char *const sides[] = {".N", ".E", ".S", ".W"};
+
+    return rng->sided ? sides[below(rng, COUNT(sides))] : "";
+}
+
 static void print_dims(FILE *out, const char *shape, const uint32_t *k, uint32_t n)
 {
     fprintf(out, "%s: [", shape);
@@ -45,7 +53,7 @@ static void print_grid(FILE *out, struct dice *rng, uint32_t n)
     bool torus = chance(rng, 60);
 
     for (uint32_t p = 2; p <= rest && dims < 6;)
-        if (rest % p == 0 && (dims < 2 || chance(rng, 80))) {
+        if (rest % p == 0 && (dims < 2 || chance(rng, 80)) && !(rng->sided && dims == 1)) {
             k[dims++] = p;
             rest /= p;
         } else {
@@ -63,12 +71,18 @@ static void print_grid(FILE *out, struct dice *rng, uint32_t n)
         fprintf(out, ", wrap: %s", any_link(rng));
 }
 
+/* A cube of a list, "c3", and a side if each link needs one. */
+static void print_end(FILE *out, struct dice *rng, uint32_t cube)
+{
+    fprintf(out, "c%" PRIu32 "%s", cube, any_side(rng));
+}
+
 /* One item that joins all cubes, mostly. */
 static void print_first(FILE *out, struct dice *rng, uint32_t n)
 {
     uint32_t half = n / 2;
 
-    switch (below(rng, 5)) {
+    switch (rng->sided ? 2 + below(rng, 3) : below(rng, 5)) {
     case 0:
         fprintf(out, "all: \"c[0-%" PRIu32 "]\", link: %s", n - 1, any_link(rng));
         break;
@@ -78,9 +92,12 @@ static void print_first(FILE *out, struct dice *rng, uint32_t n)
         break;
     case 2: /* a ring, one way or both */
         fprintf(out, "list: [");
-        for (uint32_t i = 0; i < n; i++)
-            fprintf(out, "%sc%" PRIu32 "%cc%" PRIu32, i ? ", " : "", i,
-                    chance(rng, rng->state % 3 ? 100 : 50) ? '-' : '>', (i + 1) % n);
+        for (uint32_t i = 0; i < n; i++) {
+            fputs(i ? ", " : "", out);
+            print_end(out, rng, i);
+            fputc(chance(rng, rng->state % 3 ? 100 : 50) ? '-' : '>', out);
+            print_end(out, rng, (i + 1) % n);
+        }
         fprintf(out, "], link: %s", any_link(rng));
         break;
     default:
@@ -97,7 +114,7 @@ static void print_more(FILE *out, struct dice *rng, uint32_t n)
     fputs(", {list: [", out);
     for (uint32_t i = 0; i < links; i++) {
         uint32_t a = below(rng, n), b = (a + 1 + below(rng, n - 1)) % n;
-        bool side = chance(rng, 30), one_way = chance(rng, 15);
+        bool side = chance(rng, 30) || rng->sided, one_way = chance(rng, 15);
 
         fprintf(out, "%sc%" PRIu32 "%s", i ? ", " : "", a, side ? ".E" : "");
         fprintf(out, "%cc%" PRIu32 "%s", one_way ? '>' : '-', b, side ? ".W" : "");
@@ -130,16 +147,22 @@ uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t 
     bool loose = chance(rng, 30), row = false; /* in a row each switch needs those beside it */
 
     fprintf(out, ", shape: net, switches: %" PRIu32 ", net: [", switches);
-    if (switches && chance(rng, 50)) {
+    if (switches && rng->sided && chance(rng, 50)) {
+        fprintf(out, "{list: [\"s*.c%" PRIu32 "%s-sw*\"], link: %s}", below(rng, n), any_side(rng),
+                any_link(rng));
+    } else if (switches && !rng->sided && chance(rng, 50)) {
         fprintf(out, "{each: [\"s*.c%" PRIu32 "\", \"sw*\"], link: %s}", below(rng, n),
                 any_link(rng));
     } else if (switches) { /* a row: a switch and each of the next, on either side */
         row = true;
-        fputs("{each: [\"s*.c*\", sw0], link: a}", out);
+        if (rng->sided)
+            fprintf(out, "{list: [\"s*.c*%s-sw0\"], link: a}", any_side(rng));
+        else
+            fputs("{each: [\"s*.c*\", sw0], link: a}", out);
         for (uint32_t i = 1; i < switches; i++)
             fprintf(out, ", {list: [sw%" PRIu32 "-sw%" PRIu32 "], link: %s}", i - 1, i,
                     any_link(rng));
-    } else if (chance(rng, 50)) {
+    } else if (rng->sided || chance(rng, 50)) {
         fprintf(out, "{torus: [%" PRIu32 "], of: \"s*.c%" PRIu32 "\", link: %s}", sips,
                 below(rng, n), any_link(rng));
     } else {
@@ -148,8 +171,10 @@ uint32_t judge_print_rails(FILE *out, struct dice *rng, uint32_t sips, uint32_t 
     for (uint32_t i = 0; loose && i < links; i++) {
         uint32_t a = below(rng, sips), b = (a + 1 + below(rng, sips - 1)) % sips;
 
-        fprintf(out, ", {list: [s%" PRIu32 ".c%" PRIu32, a, below(rng, n));
-        fprintf(out, "%cs%" PRIu32 ".c%" PRIu32, chance(rng, 50) ? '-' : '>', b, below(rng, n));
+        fprintf(out, ", {list: [s%" PRIu32 ".", a);
+        print_end(out, rng, below(rng, n));
+        fprintf(out, "%cs%" PRIu32 ".", chance(rng, 50) ? '-' : '>', b);
+        print_end(out, rng, below(rng, n));
         fprintf(out, "], link: %s}", any_link(rng));
     }
     fputs("]}\n", out);

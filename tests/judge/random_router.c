@@ -119,7 +119,7 @@ static void print_sip(FILE *out, struct dice *rng, struct plan *p)
 }
 
 /* A mesh inside the cubes, now and then with a hole that cuts nothing off. */
-static void print_mesh(FILE *out, struct dice *rng, bool holes)
+void judge_print_mesh(FILE *out, struct dice *rng, bool holes)
 {
     uint32_t cols = 1 + below(rng, 4), rows = 1 + below(rng, 4);
 
@@ -178,7 +178,7 @@ static void print_cube(FILE *out, struct dice *rng, struct plan *p)
     print_length(out, rng, ", attach_mm");
     print_gbs(out, rng, ", bw_gbs");
     if (p->mesh)
-        print_mesh(out, rng, p->holes);
+        judge_print_mesh(out, rng, p->holes);
     fputs("}\n  m_cpu: {", out);
     print_overhead(out, rng);
     fprintf(out, ", pos_mm: [0.25, 1.0], dma_read: %" PRIu32, 1 + below(rng, 3));
@@ -281,6 +281,7 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     draw_delays(rng, NULL, seed);
     more.no_delays = dice.no_delays;
     more.zero_per_cent = dice.zero_per_cent;
+    p.mesh = p.holes = dice.sided = more.sided = seed % 4 == 3;
     fprintf(out, "kernbench: 3\nname: router_nets%" PRIu64 "\n", seed);
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     p.net = true;

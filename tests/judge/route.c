@@ -133,7 +133,7 @@ static void cross_mesh(struct walk *w, const char *to)
 /* Onto the NoC of the cube. A mesh is crossed when it is known where to. */
 static void go_noc(struct walk *w)
 {
-    if (judge_has_mesh(w->t))
+    if (judge_has_mesh(w->t, w->sip))
         w->on_noc = true;
     else
         go_on_plane(w, "noc");

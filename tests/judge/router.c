@@ -808,20 +808,13 @@ static void leave_source(struct sim *s, struct port *p, struct segment *g)
 static uint32_t allowed_vcs(const struct sim *s, const struct segment *g, uint32_t *low)
 {
     enum class class = g->flow->class;
-    uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio, first;
-    struct judge_share share = path_of(g)->links[g->at].share;
+    uint32_t size = s->vcs[class] / s->prios, prio = g->flow->txn->row->prio, first, end;
 
     first =
         (class == RESPONSE ? s->vcs[REQUEST] : 0) + size * (prio < s->prios ? prio : s->prios - 1);
-    *low = first;
-    if (share.parts < 2 || size < 2) /* of one VC both halves are that one */
-        return first + size;
-    if (share.parts == s->t->hops) { /* equal parts, and the last one has the rest */
-        *low = first + share.part * (size / share.parts);
-        return share.part + 1 == share.parts ? first + size : *low + size / share.parts;
-    }
-    *low = first + share.part * size / share.parts;
-    return first + (share.part + 1) * size / share.parts;
+    end = judge_vcs_of(s->t, path_of(g)->links[g->at].share, size, low);
+    *low += first;
+    return first + end;
 }
 
 /* Bytes of room at the other end for each VC; NEVER: without bound. */

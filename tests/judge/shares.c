@@ -282,7 +282,9 @@ static struct judge_share share_of_net(const struct judge_topo *t, struct judge_
     struct judge_share share = {0, t->hops};
 
     if (t->hops) {
-        share.part = p->links < p->all_links || !p->all_links ? p->links : p->all_links - 1;
+        share.part = p->links;
+        if (p->links && p->links == p->all_links && t->cols == 0)
+            share.part--; /* a mesh behind the last link has one of its own */
         if (out && !into)
             share.part = p->links - 1;
         p->links += out && into;

@@ -140,7 +140,7 @@ static void noc_nodes(const struct cube *c, uint32_t plane)
 {
     double overhead_ns = number(c, "cube.noc.overhead_ns");
 
-    if (!judge_has_mesh(c->t)) {
+    if (!judge_has_mesh(c->t, c->sip)) {
         node(c->t, on_plane(c, plane, "noc"), overhead_ns);
         c->t->nodes[c->t->n_nodes - 1].is_noc = true;
         return;
@@ -414,7 +414,7 @@ static struct name meets(const struct cube *c, uint32_t plane, struct name other
     char name[JUDGE_NAME_BYTES] = "noc";
     double far = 0.0;
 
-    if (judge_has_mesh(c->t))
+    if (judge_has_mesh(c->t, c->sip))
         judge_mesh_name(c->t, judge_nearest_place(c->t, n->x_mm, n->y_mm, &far), name);
     *mm = number(c, "cube.noc.attach_mm") + far;
     return on_plane(c, plane, name);
@@ -491,7 +491,7 @@ static void noc_edges(const struct cube *c, uint32_t plane)
 {
     double gbs = number(c, "cube.noc.bw_gbs"), sram_gbs = number(c, "cube.sram.bw_gbs");
 
-    if (judge_has_mesh(c->t))
+    if (judge_has_mesh(c->t, c->sip))
         mesh_edges(c, plane);
     if (!judge_is_switch(c->t, c->sip, c->cube)) {
         attach(c, plane, in_cube(c, "m_cpu"), gbs, true, true);
@@ -659,7 +659,7 @@ static struct judge_topo *load(yaml_parser_t *parser)
     all_nodes(t);
     all_edges(t);
     if (strcmp(judge_text(t, "contention.links"), "router") == 0)
-        judge_find_routers(t);
+        judge_choose_channels(t);
     return t;
 }
 

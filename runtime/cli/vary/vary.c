@@ -6,7 +6,8 @@
  * frees the machine. The main thread takes the texts in order of machines. So neither rows nor
  * messages depend on the number of workers, and no more than `window` machines are in memory. Where
  * kernels run, which may bring a process down, workers are processes; in a program that runs
- * commands itself they are threads, as it must not be copied.
+ * commands itself they are threads, as it must not be copied. The runs of `tune` keep all workers
+ * busy, so its machines come one after the other.
  *
  * The command does not know: it writes by cmd_write(), which gives the rows to captured.c. Its
  * messages go to a text of the thread (say_into()), which is printed if the machine fails, with the
@@ -46,9 +47,17 @@ static const double dry_run_s = 0.2;
 
 /* -- all of them ---------------------------------------------------------------------------- */
 
+/* Does the command have runs of its own to keep all processors busy to its end? Then machines come
+ * one after the other: side by side, the last one would keep one of them. */
+static bool spreads(const struct cli *cli)
+{
+    return cli->opts.command == COMMAND_TUNE;
+}
+
 static void make_room(struct vary *v)
 {
-    v->threads = plan_threads(v->cli);
+    v->threads = spreads(v->cli) ? 1 : plan_threads(v->cli);
+    v->jobs = spreads(v->cli) ? plan_threads(v->cli) : 1;
     v->window = v->threads * WINDOW_PER_THREAD;
     v->slot = memory_new(v->window, sizeof *v->slot);
     for (uint64_t i = 0; i < v->window; i++)
@@ -235,6 +244,9 @@ static enum exit_code check_arguments(const struct vary *v)
 
         if (!name)
             continue;
+        if (o->command == COMMAND_TUNE)
+            return say(v->cli->program, EXIT_USAGE, "tune takes '%s' without --vary",
+                       v->cli->opts.vary.word[k]);
         if (o->command != COMMAND_RUN && o->command != COMMAND_WHY)
             return say(v->cli->program, EXIT_USAGE, "--vary %s is of the benches that run has",
                        path);

@@ -2,6 +2,7 @@
 #include "cli/vary/vary_run.h"
 #include "cli/out/memory.h"
 #include "cli/out/session.h"
+#include "cli/plan/journal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ static void give_arguments(const struct vary *v, uint64_t i, struct opts *o)
 static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t i)
 {
     struct cli cli = *v->cli;
+    struct journal none = {0}; /* that of the command is of machines, and each is a whole there */
 
     give_arguments(v, i, &cli.opts);
     cli.topo = s->topo;
@@ -107,7 +109,8 @@ static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t
     cli.varied = &s->rows;
     cli.varied_stats = &s->stats;
     cli.sqlite = NULL;
-    cli.opts.jobs = 1;
+    cli.journal = &none;
+    cli.opts.jobs = v->jobs;
     cli.opts.shard = (struct shard){0}; /* of machines, not of what each has */
     cli.opts.resume = false;
     cli.opts.quiet = true;

@@ -31,7 +31,8 @@ struct vary {
     const kb_topology *base; /* what the machines are variants of; borrowed, or */
     const kb_topology *own;  /* owned: that, if it had to be made; else NULL */
     uint64_t stride;         /* from one machine to the next, modulo their number */
-    unsigned threads;
+    unsigned threads;        /* machines at a time, */
+    unsigned jobs;           /* and for each as many threads or processes */
     uint64_t window;
     struct slot *slot;      /* owned; machine i is at i % window */
     atomic_size_t held;     /* bytes, by machines that wait for their turn */

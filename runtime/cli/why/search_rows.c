@@ -414,21 +414,28 @@ static void tell_best(const struct search *s, struct note *n)
     tell_sets(s, n);
 }
 
+static bool is_without_effect(const struct search *s, size_t i)
+{
+    return 1 + i < s->n_given && is_known(s, 1 + i) && !has_effect(s, 1 + i);
+}
+
+/* A name and its comma are one piece, so that no line begins with a comma. */
 static void tell_without_effect(const struct search *s, struct note *n)
 {
     char text[NAME_BYTES + 4];
-    bool any = false;
+    size_t left = 0;
 
-    for (size_t i = 0; i < s->n_numbers; i++) {
-        if (1 + i >= s->n_given || !is_known(s, 1 + i) || has_effect(s, 1 + i))
-            continue;
-        tell(n, any ? ", " : "without effect alone: ");
-        snprintf(text, sizeof text, "%s", s->numbers[i].name);
-        tell(n, text);
-        any = true;
-    }
-    if (any)
-        end_line(n);
+    for (size_t i = 0; i < s->n_numbers; i++)
+        left += is_without_effect(s, i);
+    if (!left)
+        return;
+    tell(n, "without effect alone: ");
+    for (size_t i = 0; i < s->n_numbers; i++)
+        if (is_without_effect(s, i)) {
+            snprintf(text, sizeof text, "%s%s", s->numbers[i].name, --left ? ", " : "");
+            tell(n, text);
+        }
+    end_line(n);
 }
 
 static void make_note(const struct search *s, struct note *n)

@@ -1,6 +1,7 @@
 /* test_rows.c -- rows that grow keep what they had, on small pages and on large ones. */
 #include "support/rig.h"
 #include "base/rows.h"
+#include "base/shelf.h"
 
 enum { ROW = 56, PER_PAGE = ROWS_PAGE / ROW };
 
@@ -107,12 +108,81 @@ static void rings_grow(void **state)
     }
 }
 
+/* What is given back is zero where it is reserved next, and has kept its place. */
+static void reserved_rows_are_zero_again(void **state)
+{
+    enum { N = 3 * PER_PAGE };
+    static const enum rows_left left[] = {ROWS_CHANGED, ROWS_LARGE, ROWS_ZERO};
+
+    (void)state;
+    for (size_t k = 0; k < 2 * LENGTH(left); k++) {
+        unsigned char *rows = rows_reserve(N, ROW), *again;
+
+        assert_non_null(rows);
+        fill(rows, 100, 200);
+        fill(rows, N - 1, N);
+        if (left[k / 2] == ROWS_ZERO) {
+            memset(rows + 100 * ROW, 0, 100 * ROW);
+            memset(rows + (N - 1) * ROW, 0, ROW);
+        }
+        rows_unreserve(rows, N, ROW, left[k / 2]);
+        again = rows_reserve(N, ROW);
+        if (left[k / 2] != ROWS_LARGE)
+            assert_ptr_equal(again, rows);
+        for (size_t i = 0; i < N * ROW; i++)
+            assert_int_equal(again[i], 0);
+        rows_unreserve(again, N, ROW, ROWS_ZERO);
+    }
+}
+
+/* Rows that need not be zero are never those that have to be. */
+static void rows_of_two_kinds_are_kept_apart(void **state)
+{
+    enum { N = 2 * PER_PAGE };
+    unsigned char *rows = rows_resize(NULL, 0, N, ROW), *again;
+
+    (void)state;
+    fill(rows, 0, N);
+    rows_release(rows, N, ROW);
+    again = rows_reserve(N, ROW);
+    for (size_t i = 0; i < N * ROW; i++)
+        assert_int_equal(again[i], 0);
+    rows_unreserve(again, N, ROW, ROWS_ZERO);
+    again = rows_resize(NULL, 0, N, ROW);
+    assert_ptr_equal(again, rows);
+    rows_release(again, N, ROW);
+}
+
+/* More than it keeps, and more of them: the oldest go, and each that is kept is given out once. */
+static void the_shelf_keeps_so_many(void **state)
+{
+    enum { ROWS = 2 * SHELF_PLACES, BYTES = ROWS_PAGE };
+    void *rows[ROWS];
+
+    (void)state;
+    for (size_t i = 0; i < ROWS; i++)
+        rows[i] = rows_reserve(1, BYTES);
+    for (size_t i = 0; i < ROWS; i++)
+        rows_unreserve(rows[i], 1, BYTES, ROWS_ZERO);
+    for (size_t i = 0; i < SHELF_PLACES; i++)
+        assert_ptr_equal(shelf_take(BYTES, true), rows[ROWS - 1 - i]);
+    assert_null(shelf_take(BYTES, true));
+    for (size_t i = 0; i < SHELF_PLACES; i++)
+        shelf_put(rows[SHELF_PLACES + i], BYTES, SHELF_ANY);
+    shelf_put(rows_reserve(1, SHELF_BYTES), SHELF_BYTES, SHELF_ANY);
+    assert_null(shelf_take(BYTES, false));
+    assert_non_null(shelf_take(SHELF_BYTES, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_keep_what_they_had),
         cmocka_unit_test(lists_grow),
         cmocka_unit_test(rings_grow),
+        cmocka_unit_test(reserved_rows_are_zero_again),
+        cmocka_unit_test(rows_of_two_kinds_are_kept_apart),
+        cmocka_unit_test(the_shelf_keeps_so_many),
         cmocka_unit_test(many_rows_begin_where_a_large_page_does),
         cmocka_unit_test(rows_stay_if_there_is_no_room),
     };

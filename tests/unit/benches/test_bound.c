@@ -15,11 +15,12 @@ static const uint32_t pe0[] = {0};
 
 static int64_t bound_of(kb_sim *sim, uint64_t *commands)
 {
-    int64_t fs = -1;
+    kb_bound bound = {.fs = -1};
 
-    assert_int_equal(kb_launch_bound(sim, &fs, commands), KB_OK);
+    assert_int_equal(kb_launch_bound(sim, &bound), KB_OK);
     kb_sim_free(sim);
-    return fs;
+    *commands = bound.commands;
+    return bound.fs;
 }
 
 static int64_t bound_of_kernel(kb_kernel kernel, uint64_t *commands)
@@ -180,20 +181,48 @@ static void a_mistake_has_no_bound(void **state)
 static void a_run_that_has_begun_is_refused(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
-    uint64_t commands;
+    kb_bound bound;
     kb_error why;
-    int64_t fs;
 
     (void)state;
-    assert_int_equal(kb_launch_bound(sim, &fs, &commands), KB_BAD_REQUEST);
+    assert_int_equal(kb_launch_bound(sim, &bound), KB_BAD_REQUEST);
     launch_talk(sim, load_and_exp, NULL, pe0, 1);
     run_launched(sim, 0);
-    assert_int_equal(kb_launch_bound(sim, &fs, &commands), KB_BAD_REQUEST);
+    assert_int_equal(kb_launch_bound(sim, &bound), KB_BAD_REQUEST);
     kb_sim_free(sim);
     sim = new_sim(&cube8_topology, (kb_options){0});
     launch_talk(sim, load_and_exp, NULL, pe0, 1);
-    assert_int_equal(kb_launch_bound(sim, &fs, &commands), KB_OK);
+    assert_int_equal(kb_launch_bound(sim, &bound), KB_OK);
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_STOPPED);
+    kb_sim_free(sim);
+}
+
+/* Ten times 64 on the engine, which begins when a load and a FETCH have ended. */
+static void a_run_under_way_knows_what_is_left(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_bound bound;
+    kb_status status = KB_AGAIN;
+    int64_t before_fs = 0, least_fs = 0;
+    kb_launch_result r;
+
+    (void)state;
+    launch_talk(sim, ten_exps, NULL, pe0, 1);
+    assert_int_equal(kb_launch_bound(sim, &bound), KB_OK);
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    launch_talk(sim, ten_exps, NULL, pe0, 1);
+    assert_int_equal(kb_launch_least_fs(sim, &bound), bound.fs);
+    while (status == KB_AGAIN) {
+        before_fs = least_fs;
+        least_fs = kb_launch_least_fs(sim, &bound);
+        assert_true(least_fs >= before_fs);
+        status = kb_sim_run(sim, 1, NULL);
+    }
+    assert_int_equal(status, KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_true(before_fs > bound.fs && before_fs <= r.last_end_fs - r.start_fs);
+    assert_int_equal(kb_launch_least_fs(NULL, &bound), 0);
     kb_sim_free(sim);
 }
 
@@ -237,11 +266,19 @@ static kb_bench_run *new_run(const struct bench_case *c, const kb_topology *topo
 }
 
 /* From the first start to the last end; < 0: it needs values, or cannot run there. */
-static int64_t time_of_run(kb_bench_run *run)
+/* *most_fs: the largest bound on the way. */
+static int64_t time_of_run(kb_bench_run *run, const kb_bound *bound, int64_t *most_fs)
 {
     kb_sim *sim = kb_bench_sim(run);
     int64_t first = INT64_MAX, last = 0;
-    kb_status status = kb_sim_run(sim, 0, NULL);
+    kb_status status = KB_AGAIN;
+
+    for (*most_fs = 0; status == KB_AGAIN;) {
+        int64_t least_fs = kb_launch_least_fs(sim, bound);
+
+        *most_fs = least_fs > *most_fs ? least_fs : *most_fs;
+        status = kb_sim_run(sim, 100, NULL);
+    }
 
     for (size_t i = 0; i < kb_launch_count(sim); i++) {
         kb_launch_result r;
@@ -262,23 +299,23 @@ static unsigned compare_all(const kb_topology *topo, bool near)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct bench_case *c = &cases[i];
         kb_bench_run *weighed = new_run(c, topo), *run = new_run(c, topo);
-        int64_t bound_fs, fs;
-        uint64_t commands;
+        int64_t most_fs, fs;
+        kb_bound bound;
 
         if (!weighed || !run)
             continue;
-        assert_int_equal(kb_launch_bound(kb_bench_sim(weighed), &bound_fs, &commands), KB_OK);
+        assert_int_equal(kb_launch_bound(kb_bench_sim(weighed), &bound), KB_OK);
         kb_bench_free(weighed);
-        fs = time_of_run(run);
+        fs = time_of_run(run, &bound, &most_fs);
         if (fs < 0)
             continue;
         n++;
-        if (bound_fs > fs)
+        if (most_fs > fs)
             fail_msg("%s (%zu): its bound %" PRId64 " is above its time %" PRId64, c->bench->name,
-                     i, bound_fs, fs);
-        if (near && (double)bound_fs < c->least * (double)fs)
+                     i, most_fs, fs);
+        if (near && (double)bound.fs < c->least * (double)fs)
             fail_msg("%s (%zu): its bound %" PRId64 " is far below its time %" PRId64,
-                     c->bench->name, i, bound_fs, fs);
+                     c->bench->name, i, bound.fs, fs);
     }
     return n;
 }
@@ -328,6 +365,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_ends_it),
         cmocka_unit_test(a_mistake_has_no_bound),
         cmocka_unit_test(a_run_that_has_begun_is_refused),
+        cmocka_unit_test(a_run_under_way_knows_what_is_left),
         cmocka_unit_test(no_bound_is_above_the_time),
         cmocka_unit_test(nor_on_machines_of_other_kinds),
     };

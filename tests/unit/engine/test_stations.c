@@ -1,6 +1,7 @@
 /* test_stations.c -- a run that makes the stations of few cubes says what one that makes all says.
  */
 #include "engine/stations.h"
+#include "base/rows.h"
 #include "machine/walk.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
@@ -112,6 +113,27 @@ static uint32_t count_made(const kb_sim *sim)
     return n;
 }
 
+/* Of so many rows that were given back last, all are zero again. */
+static void assert_zero(size_t n, size_t row_bytes)
+{
+    unsigned char *rows = rows_reserve(n, row_bytes);
+
+    for (size_t i = 0; i < n * row_bytes; i++)
+        assert_int_equal(rows[i], 0);
+    rows_unreserve(rows, n, row_bytes, ROWS_ZERO);
+}
+
+/* What a simulation of few cubes gives back is clean. */
+static void assert_cleared(const kb_topology *t)
+{
+    size_t cubes = sim_cubes(t);
+
+    assert_zero(cubes << t->unit_bits, sizeof(struct memory_station));
+    assert_zero(2 * cubes << t->pe_bits, sizeof(struct station));
+    if (t->links == MODE_FIFO)
+        assert_zero(walk_n_links(t), sizeof(struct link_station));
+}
+
 static void assert_same(const kb_topology *t, kb_options options, uint64_t seed)
 {
     kb_sim *few = new_sim(t, options), *all = new_sim(t, options);
@@ -133,8 +155,9 @@ static void assert_same(const kb_topology *t, kb_options options, uint64_t seed)
     }
     if (seed % 3 == 0)
         assert_same_uses(few, all);
-    kb_sim_free(few);
     kb_sim_free(all);
+    kb_sim_free(few);
+    assert_cleared(t);
 }
 
 static void few_cubes_say_what_all_say(void **state)

@@ -236,6 +236,12 @@ WRONG(no_such_region, "tl_ref", "there is no memory at address 206158430208",
       tl_ref(tl, UINT64_C(3) << 36, KB_F32, KB_SHAPE(1)))
 WRONG(no_such_tcm, "tl_load", "there is no memory at address 137573171200",
       tl_load(tl, TCM(8), KB_F32, KB_SHAPE(1)))
+WRONG(a_row_behind_all, "tl_load_rows",
+      "row 1, of index 1048576, is not in a memory: 64 bytes at address 4503599627370496",
+      tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), INT64_C(1) << 32, ((int64_t[]){0, 1 << 20}), 2))
+WRONG(a_row_over_an_end, "tl_load_rows",
+      "row 0, of index 1, is not in a memory: 64 bytes at address 6442450912",
+      tl_load_rows(tl, 6442450848, KB_F32, KB_SHAPE(16), 64, ((int64_t[]){1}), 1))
 WRONG(composite_into_nowhere, "tl_composite", "there is no memory at address 18446744073709551615",
       tl_composite(tl, .a = ref(tl), .b = ref(tl), .out = UINT64_MAX))
 WRONG(load_misaligned, "tl_load", "address 2 is not aligned to 4 bytes",
@@ -907,6 +913,8 @@ int main(void)
         cmocka_unit_test(no_such_cube),
         cmocka_unit_test(no_such_region),
         cmocka_unit_test(no_such_tcm),
+        cmocka_unit_test(a_row_behind_all),
+        cmocka_unit_test(a_row_over_an_end),
         cmocka_unit_test(composite_into_nowhere),
         cmocka_unit_test(load_misaligned),
         cmocka_unit_test(store_misaligned),

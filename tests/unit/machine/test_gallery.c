@@ -129,6 +129,11 @@ static void mi300x_home_slices(void **state)
 static void farthest_of_the_others(void **state)
 {
     (void)state;
+    check(&(struct way){"topologies/a100.yaml", "c0.pe0", "s7.c0.slice0", 929788991});
+    check(&(struct way){"topologies/h100.yaml", "c0.pe0", "s7.c0.slice0", 923525994});
+    check(&(struct way){"topologies/b200.yaml", "c0.pe0", "s7.c0.slice0", 917262997});
+    check(&(struct way){"topologies/mi300x8.yaml", "c0.pe0", "s7.c0.slice0", 1092086022});
+    check(&(struct way){"topologies/rtx_pro_6000.yaml", "c0.pe0", "c0.slice0", 504857143});
     check(&(struct way){"topologies/dgxh100.yaml", "c0.pe0", "c1.slice0", 820152728});
     check(&(struct way){"topologies/dojo.yaml", "c0.pe0", "c34.slice0", 1287424157});
     check(&(struct way){"topologies/galaxy.yaml", "c0.pe0", "c18.slice0", 3602509000});

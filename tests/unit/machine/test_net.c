@@ -33,10 +33,9 @@ static uint64_t judged(const kb_topology *topo, const char *yaml, const struct r
     uint64_t fingerprint;
 
     assert_non_null(t);
-    t->datelines = topo->routes_by == ROUTES_DATELINES;
-    t->hops = topo->hop_classes;
-    if (topo->routes_by == ROUTES_UP_DOWN)
-        judge_go_up_down(t);
+    assert_true(t->datelines == (topo->routes_by == ROUTES_DATELINES));
+    assert_int_equal(t->hops, topo->hop_classes);
+    assert_true(t->up_down == (topo->routes_by == ROUTES_UP_DOWN));
     for (size_t i = 0; i < n; i++) {
         judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
         judge_rows[i].nbytes = 4096;
@@ -413,6 +412,29 @@ static void rails_behind_routers(void **state)
     CHECK(RAILS, {KB_READ, "s2.c1.pe0", "s1.c0.slice0", 110370000});
 }
 
+#define MESHES(links)                                                                              \
+    HEAD "ns_per_mm: 0.0\ncontention: {links: " links "}\nsips: 2\n"                               \
+         "links: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}\n"                                         \
+         "cube: {noc: {overhead_ns: 1.0, model: mesh, mesh: {cols: 3, rows: 3}}}\n"                \
+         "fabric: {shape: net, switches: 2, net: [{list: ['s*.c0.E-sw0.N'], link: nvl}, "          \
+         "{list: ['s*.c1.W-sw1'], link: nvl}]}\nsip: {cubes: 2, net: [{mesh: [2]}]}\n"
+
+/*
+ * Rails between meshes of 3 x 3 routers. From c0.pe0, in the corner at r0c0, the side E is three
+ * steps away, at r1c2: four routers here and four at the other end, 1 ns each, the switch 5, four
+ * ports 4, two wires 10, the crossbar node 2, and 64 ns of drain. From c1.pe7, at r2c2, W is as
+ * far. Behind routers a channel without length takes 1 fs.
+ */
+static void rails_between_meshes(void **state)
+{
+    (void)state;
+    CHECK(MESHES("fifo"), {KB_WRITE, "c0.pe0", "s1.c0.slice0", 93000000},
+          {KB_WRITE, "c1.pe7", "s1.c1.slice7", 93000000});
+    CHECK(MESHES("router, vcs: [4, 4], buffer_bytes: 0"),
+          {KB_WRITE, "c0.pe0", "s1.c0.slice0", 93000009},
+          {KB_WRITE, "c1.pe7", "s1.c1.slice7", 93000009});
+}
+
 /* -- present machines ----------------------------------------------------------------------- */
 
 /* KB_SEEDS=N in the environment runs seeds 1..N. */
@@ -680,6 +702,7 @@ int main(void)
         cmocka_unit_test(ways_share_no_link),
         cmocka_unit_test(requests_take_the_first_way),
         cmocka_unit_test(rails_behind_routers),
+        cmocka_unit_test(rails_between_meshes),
         cmocka_unit_test(a_net_has_the_results_of_its_mesh),
         cmocka_unit_test(a_net_of_routers_has_them_too),
         cmocka_unit_test(routes_have_no_circle),

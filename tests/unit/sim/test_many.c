@@ -50,6 +50,17 @@ static size_t targets_of(const kb_transaction *rows, size_t n)
     return all;
 }
 
+/* A column that is 0 in all of `n` rows is left out: rows without more are added another way. */
+static void *or_none(void *column, size_t n, size_t bytes)
+{
+    const char *at = column;
+
+    for (size_t i = 0; i < n * bytes; i++)
+        if (at[i])
+            return column;
+    return NULL;
+}
+
 static struct columns columns_of(const kb_transaction *rows, size_t n)
 {
     size_t all = targets_of(rows, n), at = 0;
@@ -92,12 +103,12 @@ static struct columns columns_of(const kb_transaction *rows, size_t n)
                                    .issue_fs = c.issue_fs,
                                    .op = c.op,
                                    .offset = c.offset,
-                                   .plane = c.plane,
-                                   .prio = c.prio,
+                                   .plane = or_none(c.plane, n, 1),
+                                   .prio = or_none(c.prio, n, 1),
                                    .address = c.address,
-                                   .rows = c.rows,
-                                   .stride = c.stride,
-                                   .n_targets = c.n_targets,
+                                   .rows = or_none(c.rows, n, sizeof *c.rows),
+                                   .stride = or_none(c.stride, n, sizeof *c.stride),
+                                   .n_targets = or_none(c.n_targets, n, sizeof *c.n_targets),
                                    .targets = c.targets};
     return c;
 }
@@ -118,7 +129,7 @@ static kb_transaction_columns from(const struct columns *c, size_t first)
 
     for (size_t i = 0; i < first; i++)
         r.targets += c->n_targets[i];
-    r.n_targets += first;
+    r.n_targets += r.n_targets ? first : 0;
     r.src += first;
     r.dst += first;
     r.rows += r.rows ? first : 0;
@@ -127,8 +138,8 @@ static kb_transaction_columns from(const struct columns *c, size_t first)
     r.issue_fs += first;
     r.op += first;
     r.offset += first;
-    r.plane += first;
-    r.prio += first;
+    r.plane += r.plane ? first : 0;
+    r.prio += r.prio ? first : 0;
     r.address += first;
     return r;
 }
@@ -365,6 +376,91 @@ static void no_rows_are_no_mistake(void **state)
     assert_int_equal(kb_sim_results(sim, 1, 0, &(kb_result_columns){0}), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_results(sim, 0, 1, &(kb_result_columns){0}), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_results(sim, 0, SIZE_MAX, &(kb_result_columns){0}), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
+/* Rows between ends that are known from the first two rows on; of the others, the later, the
+ * earlier issued. */
+static kb_transaction known_row(uint32_t i, uint32_t n)
+{
+    return (kb_transaction){.op = i % 2 ? KB_WRITE : KB_READ,
+                            .src = {KB_PE, 0, 0, i % 2},
+                            .dst = {KB_SLICE, 0, 5, i % 2},
+                            .nbytes = 64 + i,
+                            .offset = 64 * i,
+                            .issue_fs = i < 2 ? (int64_t)i : (int64_t)(n - i) * 1000};
+}
+
+static void rows_between_known_ends_are_as_single_ones(void **state)
+{
+    enum { N = 100 };
+    const kb_topology *t = any_topology(CUBE8);
+    kb_sim *many = new_sim(t, (kb_options){0}), *single = new_sim(t, (kb_options){0});
+    kb_transaction rows[N];
+    struct columns c;
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++) {
+        rows[i] = known_row(i, N);
+        assert_int_equal(kb_sim_add(single, &rows[i], NULL), KB_OK);
+    }
+    c = columns_of(rows, N);
+    assert_int_equal(kb_sim_add_many(many, &c.c, N, NULL, NULL), KB_OK);
+    run_all(many);
+    run_all(single);
+    for (uint64_t i = 0; i < N; i++) {
+        kb_result x, y;
+
+        assert_int_equal(kb_sim_result(many, i, &x), KB_OK);
+        assert_int_equal(kb_sim_result(single, i, &y), KB_OK);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+    drop_columns(&c);
+    kb_sim_free(many);
+    kb_sim_free(single);
+    any_topology_free(t);
+}
+
+/* A mistake in the last row, whose ends are known. */
+static void a_mistake_between_known_ends_is_named(void **state)
+{
+    enum { N = 10 };
+    static const struct {
+        int64_t issue_fs;
+        uint64_t offset, nbytes;
+        kb_transaction_op op;
+    } wrong[] = {{-1, 0, 64, KB_READ},
+                 {0, 0, 0, KB_READ},
+                 {0, 0, UINT64_MAX, KB_READ},
+                 {0, UINT64_MAX, 64, KB_READ},
+                 {0, 64, UINT64_MAX, KB_READ},
+                 {0, 0, 64, KB_H2D},
+                 {0, 0, 64, (kb_transaction_op)4}};
+    const kb_topology *t = any_topology(CUBE8);
+    kb_sim *sim = new_sim(t, (kb_options){0});
+
+    (void)state;
+    for (size_t k = 0; k < LENGTH(wrong); k++) {
+        kb_transaction rows[N];
+        kb_error many = {""}, one = {""};
+        struct columns c;
+        size_t bad = SIZE_MAX;
+
+        for (uint32_t i = 0; i < N; i++)
+            rows[i] = known_row(i, N);
+        rows[N - 1].issue_fs = wrong[k].issue_fs;
+        rows[N - 1].offset = wrong[k].offset;
+        rows[N - 1].nbytes = wrong[k].nbytes;
+        rows[N - 1].op = wrong[k].op;
+        c = columns_of(rows, N);
+        assert_int_equal(kb_sim_add_many(sim, &c.c, N, &bad, &many), KB_BAD_REQUEST);
+        assert_int_equal(kb_sim_add(sim, &rows[N - 1], &one), KB_BAD_REQUEST);
+        assert_int_equal(bad, N - 1);
+        assert_string_equal(many.text, one.text);
+        assert_int_equal(kb_sim_count(sim), 0);
+        drop_columns(&c);
+    }
     kb_sim_free(sim);
     any_topology_free(t);
 }
@@ -608,6 +704,8 @@ int main(void)
         cmocka_unit_test(columns_say_what_single_calls_say),
         cmocka_unit_test(columns_that_are_left_out_are_zero),
         cmocka_unit_test(no_rows_are_no_mistake),
+        cmocka_unit_test(rows_between_known_ends_are_as_single_ones),
+        cmocka_unit_test(a_mistake_between_known_ends_is_named),
         cmocka_unit_test(a_bad_row_is_named_and_nothing_is_added),
         cmocka_unit_test(a_number_that_is_no_endpoint_is_named),
         cmocka_unit_test(what_takes_no_transactions_says_so),

@@ -155,7 +155,7 @@ static void use_kernels(const kb_topology *topo, kb_sim *sim)
     kb_difference difference;
     kb_bench_run *run = (kb_bench_run *)room, *made_run;
     double value = 0;
-    uint64_t commands;
+    kb_bound bound;
     int64_t fs;
 
     REFUSES(3, kb_tensor_new, N(0, sim), N(1, "x"), KB_F32, KB_SHAPE(4), placement, N(2, &made),
@@ -171,7 +171,7 @@ static void use_kernels(const kb_topology *topo, kb_sim *sim)
     REFUSES(3, kb_compare, KB_F64, N(0, &value), N(1, &value), 1, N(2, &difference));
     REFUSES(2, kb_launch, N(0, sim), N(1, &request), NULL);
     REFUSES(2, kb_launch_get, N(0, sim), 0, N(1, &launch));
-    REFUSES(3, kb_launch_bound, N(0, sim), N(1, &fs), N(2, &commands));
+    REFUSES(2, kb_launch_bound, N(0, sim), N(1, &bound));
     REFUSES(2, kb_sim_deadlocked, N(0, sim), N(1, (void (*)(void *, const kb_deadlocked *))each_of),
             NULL);
     REFUSES(1, kb_compute, N(0, sim), NULL, NULL);

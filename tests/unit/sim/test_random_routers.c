@@ -67,10 +67,6 @@ static bool judge_knows(const kb_topology *topo, struct judge_topo *t)
 
     t->detours_apart = apart;
     t->stages = parts > 1 ? parts - lines - apart : 1;
-    t->datelines = topo->routes_by == ROUTES_DATELINES;
-    t->hops = topo->hop_classes;
-    if (topo->routes_by == ROUTES_UP_DOWN)
-        judge_go_up_down(t);
     if (t->net)
         t->stages = 1;
     return topo->detours_by != DETOURS_UP_DOWN && has_same_routers(topo, t);
@@ -92,6 +88,19 @@ static void ask_hop(struct scenario *s)
     kb_sim_free(sim);
 }
 
+/* Have both chosen the same rule against circles of a net? */
+static void assert_same_rule(const struct scenario *s, const struct judge_topo *t)
+{
+    const kb_topology *topo = s->topo;
+
+    if (t->net &&
+        (t->datelines != (topo->routes_by == ROUTES_DATELINES) ||
+         t->up_down != (topo->routes_by == ROUTES_UP_DOWN) || t->hops != topo->hop_classes))
+        fail_msg("seed %" PRIu64 ": the judge has datelines %d, up and down %d, %" PRIu32
+                 " hop classes; kbgen rule %d, %d hop classes",
+                 s->seed, t->datelines, t->up_down, t->hops, topo->routes_by, topo->hop_classes);
+}
+
 /* False: the generator refuses it, as its packets could wait for each other in a circle. */
 static bool check_machine(void (*write)(FILE *out, uint64_t seed), uint64_t seed)
 {
@@ -101,6 +110,8 @@ static bool check_machine(void (*write)(FILE *out, uint64_t seed), uint64_t seed
 
     s.topo = any_topology(yaml);
     assert_non_null(t);
+    if (s.topo)
+        assert_same_rule(&s, t);
     for (int load = 0; s.topo && load < LOADS; load++) {
         if (judge_knows(s.topo, t)) {
             draw_load(&s, t, load, false);

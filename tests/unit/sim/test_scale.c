@@ -10,6 +10,7 @@
 
 #include "cube8.h"
 #include "base/rows.h"
+#include "base/shelf.h"
 #include "machine/tables.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -35,9 +36,11 @@ static size_t allocated_bytes(void)
 static size_t sim_bytes(uint32_t sips)
 {
     struct kb_topology tray = cube8_topology;
-    size_t before = allocated_bytes(), bytes;
+    size_t before, bytes;
     kb_sim *sim;
 
+    shelf_clear(); /* else it takes what the one before left */
+    before = allocated_bytes();
     tray.sips = sips;
     assert_int_equal(kb_sim_new(&tray, NULL, &sim), KB_OK);
     bytes = allocated_bytes() - before;

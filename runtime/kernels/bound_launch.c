@@ -137,8 +137,8 @@ static int64_t ports_least_fs(const struct kb_sim *s, const kb_bound *bound)
     _Static_assert((int)KB_BOUND_PORTS == (int)N_PORTS, "a bound has all ports of a PE");
     for (unsigned i = 0; i < KB_BOUND_PES; i++)
         for (unsigned port = s->router ? PORT_GEMM : 0; port < N_PORTS; port++)
-            least_fs = larger_fs(least_fs, port_least_fs(&s->kernels->pes[bound->pe[i]], port,
-                                                         bound->busy_fs[i][port]));
+            least_fs = larger(least_fs, port_least_fs(&s->kernels->pes[bound->pe[i]], port,
+                                                      bound->busy_fs[i][port]));
     return least_fs;
 }
 
@@ -166,7 +166,7 @@ static int64_t reached_fs(const struct kb_sim *s)
     if (k->n_done < k->n_launches)
         return s->end_fs;
     for (size_t i = 0; i < k->n_launches; i++)
-        end_fs = larger_fs(end_fs, k->launches[i]->result.last_end_fs);
+        end_fs = larger(end_fs, k->launches[i]->result.last_end_fs);
     return end_fs;
 }
 
@@ -180,6 +180,6 @@ int64_t kb_launch_least_fs(const kb_sim *s, const kb_bound *bound)
         return bound->fs;
     end_fs = reached_fs(s);
     if (bound->fs > 0 && s->inorder && s->kernels->n_launches == 1)
-        end_fs = larger_fs(end_fs, ports_least_fs(s, bound));
-    return larger_fs(bound->fs, end_fs - start_fs);
+        end_fs = larger(end_fs, ports_least_fs(s, bound));
+    return larger(bound->fs, end_fs - start_fs);
 }

@@ -138,7 +138,7 @@ static int64_t ports_least_fs(const struct kb_sim *s, const kb_bound *bound)
     for (unsigned i = 0; i < KB_BOUND_PES; i++)
         for (unsigned port = s->router ? PORT_GEMM : 0; port < N_PORTS; port++)
             least_fs = larger(least_fs, port_least_fs(&s->kernels->pes[bound->pe[i]], port,
-                                                         bound->busy_fs[i][port]));
+                                                      bound->busy_fs[i][port]));
     return least_fs;
 }
 

@@ -1,5 +1,5 @@
 /*
- * shelf.h -- mappings that are not in use any more, kept for who maps as much next.
+ * shelf.h -- mappings that are not in use any more, kept for the next caller that maps as much.
  *
  * A process that makes one simulation after the other asks the system for the same mappings again
  * and again, and most of the time of a small run is then the system's: it clears pages, and makes

@@ -165,8 +165,9 @@ ok "a topology needs kb_rt_ of libkernbench"
 # guarded, to the thread (co.c, guard.c); what is loaded, to the process (bench_file.c, component_open.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
-    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost -e objects -e objects_lock -e shelf -e shelf_lock)"
-ok "no state but that of kb_catch_overflow() and kb_catch_crashes(), of objects that are loaded, and stacks that are kept"
+    grep -vx -e old_handlers -e set_up_lock -e has_key -e signal_stack -e resumed -e catches_crashes -e innermost -e objects -e objects_lock -e shelf -e shelf_lock \
+        -e kept_mappings -e n_kept_mappings -e kept_mapping_bytes -e kept_mappings_lock)"
+ok "no state but that of kb_catch_overflow() and kb_catch_crashes(), of objects that are loaded, and stacks and mappings that are kept"
 
 # Whatever ends the program or prints. raise() is that of a fault which is not ours.
 nothing "$(names -u "$lib/libkernbench.a" "$lib/libcube8.a" |

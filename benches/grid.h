@@ -45,7 +45,9 @@ static inline struct room room_of(const kb_topology *topo)
 {
     struct room room = {.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM)};
 
-    kb_topology_keys(topo, take_key, &room);
+    kb_endpoint pe = memory_of_pe(topo, KB_PE, 0);
+
+    kb_cube_keys(topo, pe.sip, pe.cube, take_key, &room);
     return room;
 }
 

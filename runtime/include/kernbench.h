@@ -211,6 +211,11 @@ typedef struct kb_key {
 kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
                            void *arg);
 
+/* The same with the values that one cube has: where `kinds` and `cubes` give it keys of its own,
+ * those. KB_BAD_REQUEST: there is no such cube, too. */
+kb_status kb_cube_keys(const kb_topology *topo, uint32_t sip, uint32_t cube,
+                       void (*each)(void *arg, const kb_key *key), void *arg);
+
 /* -- PEs ------------------------------------------------------------------------------------ */
 
 /*

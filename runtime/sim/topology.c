@@ -85,6 +85,13 @@ kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, cons
     return KB_BAD_REQUEST;
 }
 
+kb_status kb_cube_keys(const kb_topology *topo, uint32_t sip, uint32_t cube,
+                       void (*each)(void *arg, const kb_key *key), void *arg)
+{
+    (void)topo, (void)sip, (void)cube, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
 kb_status kb_topology_numbers(const kb_topology *topo, double factor,
                               void (*each)(void *arg, const kb_better *number), void *arg)
 {
@@ -105,6 +112,7 @@ kb_status kb_topology_better(const kb_topology *topo, const char *const *names, 
 #include "gen/build.h"
 #include "gen/component_code.h"
 #include "gen/component_told.h"
+#include "gen/cubes.h"
 #include "gen/keys.h"
 #include "gen/resolve.h"
 #include "sim/component_open.h"
@@ -288,8 +296,11 @@ void kb_topology_free(const kb_topology *topo)
     free(loaded);
 }
 
+enum { NO_CUBE = -1 };
+
 struct walk {
     const kb_topology *topo;
+    int64_t cube; /* whose keys: SIP by SIP; or NO_CUBE */
     void (*each)(void *arg, const kb_key *key);
     void *arg;
 };
@@ -300,27 +311,46 @@ static void walk_keys(struct build *b, void *arg)
     const struct walk *w = arg;
     struct source source = {
         .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+    const struct spec *spec = &b->spec;
+    struct cubes cubes;
 
     build_read(b, &source);
-    keys_walk(&b->spec, w->each, w->arg);
+    if (w->cube != NO_CUBE && spec->cubes.n && find_cubes(spec, &cubes))
+        spec = cubes.kinds[cubes.kind[w->cube]];
+    keys_walk(spec, w->each, w->arg);
 }
 
-kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
-                           void *arg)
+static kb_status guarded_walk(struct walk *walk)
 {
-    struct walk walk = {topo, each, arg};
-    struct build *b;
+    struct build *b = calloc(1, sizeof *b);
     kb_status status = KB_NO_MEMORY;
 
-    if (!topo || !each)
-        return KB_BAD_REQUEST;
-    b = calloc(1, sizeof *b);
-    if (b && build_guarded(b, walk_keys, &walk))
+    if (b && build_guarded(b, walk_keys, walk))
         status = KB_OK;
     if (b)
         arena_release(&b->arena);
     free(b);
     return status;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, NO_CUBE, each, arg};
+
+    return topo && each ? guarded_walk(&walk) : KB_BAD_REQUEST;
+}
+
+kb_status kb_cube_keys(const kb_topology *topo, uint32_t sip, uint32_t cube,
+                       void (*each)(void *arg, const kb_key *key), void *arg)
+{
+    struct walk walk = {topo, NO_CUBE, each, arg};
+    kb_cube found;
+
+    if (!topo || !each || kb_cube_get(topo, sip, cube, &found) != KB_OK)
+        return KB_BAD_REQUEST;
+    walk.cube = (int64_t)sip * topo->cubes + cube;
+    return guarded_walk(&walk);
 }
 
 /* -- better ones ---------------------------------------------------------------------------- */

@@ -52,6 +52,7 @@ static void take_mac(struct chip *c, const char *text)
         c->mac[i] = mac[i];
 }
 
+/* Of the machine, and of the cube of the first PE: all but its memory. */
 static void take_key(void *arg, const kb_key *key)
 {
     struct chip *c = arg;
@@ -68,30 +69,64 @@ static void take_key(void *arg, const kb_key *key)
         take_mac(c, key->text);
     else if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
         c->acc_bytes = (int64_t)key->value * 1024;
-    else if (strcmp(key->path, "cube.hbm.bw_gbs") == 0)
+    else if (strcmp(key->path, "cube.pe.pe_cpu.overhead_ns") == 0 ||
+             strcmp(key->path, "cube.pe.pe_scheduler.overhead_ns") == 0)
+        c->command_ns += key->value;
+    else if (strcmp(key->path, "addressing.granule") == 0 ||
+             strcmp(key->path, "cube.l2.size_mb") == 0)
+        c->has_plain_memory = c->has_plain_memory && key->value == 0;
+    else if (strstr(key->path, ".impl") && strcmp(key->text, "builtin") != 0)
+        c->has_plain_pes = c->has_plain_memory = false;
+}
+
+/* Of the cube of its slice. */
+static void take_memory_key(void *arg, const kb_key *key)
+{
+    struct chip *c = arg;
+
+    if (strcmp(key->path, "cube.hbm.bw_gbs") == 0)
         c->slice_gbs = key->value;
     else if (strcmp(key->path, "cube.hbm.efficiency") == 0)
         c->slice_gbs *= key->value;
     else if (strcmp(key->path, "cube.hbm.latency_ns") == 0)
         c->lat_ns = key->value;
-    else if (strcmp(key->path, "cube.pe.pe_cpu.overhead_ns") == 0 ||
-             strcmp(key->path, "cube.pe.pe_scheduler.overhead_ns") == 0)
-        c->command_ns += key->value;
     else if (strcmp(key->path, "cube.hbm.model") == 0)
         c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
-    else if (strcmp(key->path, "addressing.granule") == 0 ||
-             strcmp(key->path, "cube.hbm.cache.size_mb") == 0 ||
-             strcmp(key->path, "cube.l2.size_mb") == 0)
+    else if (strcmp(key->path, "cube.hbm.cache.size_mb") == 0)
         c->has_plain_memory = c->has_plain_memory && key->value == 0;
-    else if (strncmp(key->path, "cubes", 5) == 0) /* kinds of cubes with keys of their own */
-        c->has_plain_memory = strcmp(key->text, "{}") == 0 && c->has_plain_memory;
-    else if (strstr(key->path, ".impl"))
-        c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "builtin") == 0;
-    if (strstr(key->path, ".impl") && strcmp(key->text, "builtin") != 0)
-        c->has_plain_pes = false;
-    else if ((strncmp(key->path, "cubes", 5) == 0 || strcmp(key->path, "kinds") == 0) &&
-             (strstr(key->text, "pe:") || strstr(key->text, "impl:")))
-        c->has_plain_pes = false;
+}
+
+/* Cubes with PEs have the same keys, or PEs are not alike; cubes with slices, or memories. */
+static void compare_cubes(struct chip *c)
+{
+    kb_cube pes = {0}, slices = {0}, found;
+
+    for (uint32_t i = 0; i < c->info.sips * c->info.cubes_per_sip; i++) {
+        if (kb_cube_get(c->topo, i / c->info.cubes_per_sip, i % c->info.cubes_per_sip, &found) !=
+            KB_OK)
+            continue;
+        if (found.n_pes > 0) {
+            c->has_plain_pes = c->has_plain_pes && (pes.n_pes == 0 || pes.keys == found.keys);
+            pes = found;
+        }
+        if (found.n_slices > 0) {
+            c->has_plain_memory =
+                c->has_plain_memory && (slices.n_slices == 0 || slices.keys == found.keys);
+            slices = found;
+        }
+    }
+}
+
+/* What keys say of the first PE and of its slice, whose cubes may have others than the machine. */
+static kb_status take_keys(struct chip *c)
+{
+    kb_endpoint pe, slice;
+    kb_status status;
+
+    if (kb_pe_get(c->topo, 0, &pe) != KB_OK || kb_pe_slice(c->topo, 0, &slice) != KB_OK)
+        return kb_topology_keys(c->topo, take_key, c);
+    status = kb_cube_keys(c->topo, pe.sip, pe.cube, take_key, c);
+    return status ? status : kb_cube_keys(c->topo, slice.sip, slice.cube, take_memory_key, c);
 }
 
 /* Adds the PEs of a cube; *slices: how many slices it has. */
@@ -267,10 +302,9 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
                          .rate = 1,
                          .has_plain_pes = true,
                          .has_plain_memory = true};
-    kb_status status = kb_topology_keys(cli->topo, take_key, out);
-
-    if (status)
+    if (take_keys(out) != KB_OK)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
+    compare_cubes(out);
     out->takes_turns = cli->info.paths > 1;
     out->leaps = repeats_places(&cli->info);
     out->repeats = out->leaps && !out->takes_turns;

@@ -224,6 +224,45 @@ static void the_last_item_that_names_a_cube_wins(void **state)
     any_topology_free(t);
 }
 
+/* The value of hbm.bw_gbs, and the text of pe_gemm.mac. */
+struct some_keys {
+    double gbs;
+    char mac[32];
+};
+
+static void take_some(void *arg, const kb_key *key)
+{
+    struct some_keys *keys = arg;
+
+    if (strcmp(key->path, "cube.hbm.bw_gbs") == 0)
+        keys->gbs = key->value;
+    if (strcmp(key->path, "cube.pe.pe_gemm.mac") == 0)
+        snprintf(keys->mac, sizeof keys->mac, "%s", key->text);
+}
+
+/* c2 has those of its kind, and over them its own; c1 has none, and is those of the machine. */
+static void keys_of_a_cube_are_its_own(void **state)
+{
+    const kb_topology *t =
+        any_topology("kernbench: 3\nname: t\nsip: {cube_mesh: {w: 3, h: 1}}\n"
+                     "kinds: {big: {pe: {pe_gemm: {mac: [8, 16, 32]}}, hbm: {bw_gbs: 64}}}\n"
+                     "cubes: {c0: big, c2: {kind: big, hbm: {bw_gbs: 96}}}\n");
+    static const struct some_keys right[] = {
+        {64, "[8, 16, 32]"}, {256, "[16, 16, 16]"}, {96, "[8, 16, 32]"}};
+    struct some_keys keys;
+
+    (void)state;
+    for (uint32_t cube = 0; cube < 3; cube++) {
+        assert_int_equal(kb_cube_keys(t, 0, cube, take_some, &keys), KB_OK);
+        assert_int_equal(keys.gbs, right[cube].gbs);
+        assert_string_equal(keys.mac, right[cube].mac);
+    }
+    assert_int_equal(kb_topology_keys(t, take_some, &keys), KB_OK);
+    assert_int_equal(keys.gbs, 256);
+    assert_int_equal(kb_cube_keys(t, 0, 3, take_some, &keys), KB_BAD_REQUEST);
+    any_topology_free(t);
+}
+
 /* Keys that all cubes get are those of the machine: its tables are as regular as ever. */
 static void keys_of_all_cubes_leave_one_kind(void **state)
 {
@@ -506,6 +545,7 @@ int main(void)
         cmocka_unit_test(nodes_are_numbered_without_gaps),
         cmocka_unit_test(a_cube_on_the_way_costs_what_its_own_keys_say),
         cmocka_unit_test(the_last_item_that_names_a_cube_wins),
+        cmocka_unit_test(keys_of_a_cube_are_its_own),
         cmocka_unit_test(keys_of_all_cubes_leave_one_kind),
         cmocka_unit_test(shards_go_equally_to_cubes_with_pes),
         cmocka_unit_test(kernels_count_what_is_there),

@@ -72,6 +72,8 @@ static void load_topology(const kb_topology *topo)
     source.file = NULL;
     REFUSES(1, kb_topology_load, &source, &made, NULL);
     REFUSES(2, kb_topology_keys, N(0, topo), N(1, (void (*)(void *, const kb_key *))each_of), NULL);
+    REFUSES(2, kb_cube_keys, N(0, topo), 0, 0, N(1, (void (*)(void *, const kb_key *))each_of),
+            NULL);
     REFUSES(2, kb_topology_numbers, N(0, topo), 2,
             N(1, (void (*)(void *, const kb_better *))each_of), NULL);
     REFUSES(3, kb_topology_better, N(0, topo), N(1, &name), 1, 2, N(2, &made), NULL);

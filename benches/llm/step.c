@@ -111,29 +111,39 @@ static struct vector sums_vector(const struct llm_pe *me, const struct llm_op *o
                            op->y.dtype};
 }
 
+static uint64_t row_number_at(const struct llm_pe *me, const struct llm_op *op, int64_t i)
+{
+    struct vector of_rows = sums_vector(me, op);
+
+    return of_rows.address + (uint64_t)i * kb_dtype_bytes(of_rows.dtype);
+}
+
+static tl_tensor *load_row_numbers(const struct llm_pe *me, const struct llm_op *op, int64_t i,
+                                   int64_t n)
+{
+    return tl_load(me->tl, row_number_at(me, op, i), op->y.dtype, KB_SHAPE(n, 1));
+}
+
 /* The first pass of a norm whose columns lie in several PEs: sums of squares of the own ones. */
 static void sum_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
 {
     struct llm_part part = own_part(me, &op->y);
-    struct vector sums = sums_vector(me, op);
     tl_tensor *x = rows_of_norm(me, op, i, n);
 
     if (op->has_z) {
         x = tl_add(me->tl, x, load_own(me, &op->z, i, n, 0, part.cols));
         store_own(me, &op->x, i, n, 0, part.cols, x);
     }
-    tl_store(me->tl, sums.address + (uint64_t)i * kb_dtype_bytes(sums.dtype), squares(me, x));
+    tl_store(me->tl, row_number_at(me, op, i), squares(me, x));
 }
 
 static void scale_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
 {
     struct llm_part part = own_part(me, &op->y);
-    struct vector sums = sums_vector(me, op);
     tl_tensor *x = rows_of_norm(me, op, i, n), *sum;
 
     if (me->s->q > 1) {
-        sum = tl_load(me->tl, sums.address + (uint64_t)i * kb_dtype_bytes(sums.dtype), sums.dtype,
-                      KB_SHAPE(n, 1));
+        sum = load_row_numbers(me, op, i, n);
     } else {
         if (op->has_z) {
             x = tl_add(me->tl, x, load_own(me, &op->z, i, n, 0, part.cols));
@@ -162,15 +172,69 @@ static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t co
     }
 }
 
+/* A pass that leaves a number for each row, of the own columns; then it is that of all. */
+static void reduce_rows(const struct llm_pe *me, const struct llm_op *op, tl_op how,
+                        void (*work)(const struct llm_pe *, const struct llm_op *, int64_t,
+                                     int64_t))
+{
+    by_rows(me, op, 4, work);
+    llm_in_order(me, true);
+    reduce_in_place(me, row_of_grid(me), sums_vector(me, op), how);
+    llm_in_order(me, false);
+}
+
 static void norm(const struct llm_pe *me, const struct llm_op *op)
 {
-    if (me->s->q > 1) {
-        by_rows(me, op, 4, sum_rows);
-        llm_in_order(me, true);
-        reduce_in_place(me, row_of_grid(me), sums_vector(me, op), TL_ADD);
-        llm_in_order(me, false);
-    }
+    if (me->s->q > 1)
+        reduce_rows(me, op, TL_ADD, sum_rows);
     by_rows(me, op, 4, scale_rows);
+}
+
+static void softmax_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    int64_t cols = own_part(me, &op->y).cols;
+
+    store_own(me, &op->y, i, n, 0, cols,
+              tl_softmax(me->tl, load_own(me, &op->x, i, n, 0, cols), -1));
+}
+
+/* Of rows whose columns lie in several PEs: the largest of the own ones, */
+static void max_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    tl_tensor *x = load_own(me, &op->x, i, n, 0, own_part(me, &op->y).cols);
+
+    tl_store(me->tl, row_number_at(me, op, i), tl_max(me->tl, x, 1, true));
+}
+
+/* their powers, and the sum of these, */
+static void exp_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    int64_t cols = own_part(me, &op->y).cols;
+    tl_tensor *largest = load_row_numbers(me, op, i, n);
+    tl_tensor *y = tl_exp(me->tl, tl_sub(me->tl, load_own(me, &op->x, i, n, 0, cols), largest));
+
+    store_own(me, &op->y, i, n, 0, cols, y);
+    tl_store(me->tl, row_number_at(me, op, i), tl_sum(me->tl, y, 1, true));
+}
+
+/* and their shares of that of all. */
+static void share_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
+{
+    int64_t cols = own_part(me, &op->y).cols;
+    tl_tensor *y = load_own(me, &op->y, i, n, 0, cols);
+
+    store_own(me, &op->y, i, n, 0, cols, tl_div(me->tl, y, load_row_numbers(me, op, i, n)));
+}
+
+static void softmax(const struct llm_pe *me, const struct llm_op *op)
+{
+    if (me->s->q == 1) {
+        by_rows(me, op, 2, softmax_rows);
+        return;
+    }
+    reduce_rows(me, op, TL_MAXIMUM, max_rows);
+    reduce_rows(me, op, TL_ADD, exp_rows);
+    by_rows(me, op, 2, share_rows);
 }
 
 static void act_rows(const struct llm_pe *me, const struct llm_op *op, int64_t i, int64_t n)
@@ -317,6 +381,9 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     case LLM_SILU:
     case LLM_GELU:
         by_rows(me, op, 5, act_rows);
+        break;
+    case LLM_SOFTMAX:
+        softmax(me, op);
         break;
     case LLM_ADD:
         by_rows(me, op, 3, add_rows);

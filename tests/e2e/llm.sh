@@ -30,6 +30,17 @@ run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"
 
+# -- keys of cubes ------------------------------------------------------------------------------
+
+# A machine all of whose cubes have a kind is the machine with these keys: peak_pct and tiles, too.
+own='pe: {pe_gemm: {mac: [32, 32, 32], clock_ghz: 0.5}, pe_dma: {read_channels: 8}}, hbm: {bw_gbs: 512.0, latency_ns: 80.0}'
+run llm llama-3.2-1b --decode 64 --tries 2 --format csv --quiet --set 'cube.pe.pe_gemm.mac=[32, 32, 32]' \
+    --set cube.pe.pe_gemm.clock_ghz=0.5 --set cube.pe.pe_dma.read_channels=8 --set cube.hbm.bw_gbs=512 --set cube.hbm.latency_ns=80
+cp out keys
+run llm llama-3.2-1b --decode 64 --tries 2 --format csv --quiet --set "kinds={own: {$own}}" --set 'cubes={"c*": own}'
+same keys out
+ok "keys of a kind are keys"
+
 # -- prompts in pieces --------------------------------------------------------------------------
 
 run llm llama-3.2-1b --prefill 40 --chunk 16 --tries 1 --format json --quiet
@@ -313,6 +324,20 @@ mkdir folder
 refused "a folder" 3 "folder is a folder: a MODEL is the config.json in it" llm folder
 refused "a folder by its way" 3 "./folder is a folder" llm ./folder
 refused "no such YAML" 3 "cannot read nothing.yaml" llm nothing.yaml
+
+# 32 rows of 512: one command where they lie in one PE; else maximum, difference, power, sum and quotient of each, and
+# two sums over the columns' PEs, of a number a row.
+cat > soft.yaml <<'END'
+kernbench_graph: 1
+ranks: 1
+nodes:
+- {id: in, op: embed, rows: 32, width: 512, table: 1K}
+- {id: soft, op: softmax, rows: 32, width: 512}
+END
+elements() { "$SIM" llm soft.yaml --grid "$1" --set energy.math_pj=1000000 --format json --quiet | jq '.rows[1].energy_mj * 1000 | round'; }
+equal "elements of a softmax" "16384 $((5 * 16384 + 2 * 32)) $((5 * 16384 + 2 * 32 * 7))" "$(elements 8x1) $(elements 4x2) $(elements 1x8)"
+soft_ns() { "$SIM" llm soft.yaml --grid 8x1 --set cube.pe.pe_math.lanes="$1" --format json --quiet | jq '.rows[1].us * 1000 | round'; }
+equal "11 cycles for each 64 elements of a PE's 2048" $((11 * 32 - 11 * 16)) $(($(soft_ns 64) - $(soft_ns 128)))
 
 cat > moe.yaml <<'END'
 kernbench_graph: 1

@@ -31,6 +31,7 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_LAYERNORM:
     case LLM_SILU:
     case LLM_GELU:
+    case LLM_SOFTMAX:
     case LLM_Q_ROPE:
         return "dtype";
     case LLM_EMBED:

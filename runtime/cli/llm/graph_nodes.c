@@ -369,6 +369,7 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
         break;
     case LLM_SILU:
     case LLM_GELU:
+    case LLM_SOFTMAX:
         read_act(r, node, op);
         break;
     case LLM_ADD:

@@ -57,6 +57,7 @@ static const struct kind kinds[] = {
     {"layernorm", LLM_LAYERNORM, {"rows", "width"}, {"dtype", "residual", "of", "wide", "unit"}},
     {"act", LLM_SILU, {"rows", "width"}, {"dtype"}},
     {"gelu", LLM_GELU, {"rows", "width"}, {"dtype"}},
+    {"softmax", LLM_SOFTMAX, {"rows", "width"}, {"dtype"}},
     {"add", LLM_ADD, {"rows", "width"}, {"dtype"}},
     {"topk", LLM_TOPK, {"rows", "width"}, {"dtype", "k"}},
     {"all_reduce", LLM_ALL_REDUCE, {"bytes"}, {"group"}},
@@ -65,8 +66,8 @@ static const struct kind kinds[] = {
     {"send", LLM_SEND, {"bytes"}, {"group"}},
 };
 
-static const char *const not_simulated[] = {
-    "softmax", "reduce_scatter", "broadcast", "recv", "barrier", "mem", "time", NULL};
+static const char *const not_simulated[] = {"reduce_scatter", "broadcast", "recv", "barrier", "mem",
+                                            "time",           NULL};
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 

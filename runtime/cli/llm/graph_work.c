@@ -168,6 +168,7 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
         return 2 * x;
     case LLM_SILU:
     case LLM_GELU:
+    case LLM_SOFTMAX:
         return bytes_of_rows(rows_of(op), &op->x);
     case LLM_TOPK:
     case LLM_ROUTE:
@@ -205,6 +206,7 @@ uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_GEMM:
     case LLM_SILU:
     case LLM_GELU:
+    case LLM_SOFTMAX:
         return bytes_of_rows(rows_of(op), &op->y);
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:

@@ -191,6 +191,9 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
     case LLM_GELU:
         put_rows(s, "gelu", &op->y);
         break;
+    case LLM_SOFTMAX:
+        put_rows(s, "softmax", &op->y);
+        break;
     case LLM_ADD:
         put_rows(s, "add", &op->y);
         break;

@@ -4,7 +4,8 @@
  *
  * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
  * columns part c. So the columns of x that a product needs lie in the PEs of its row, and the rows
- * of w in those of its column; a product never reaches over a border of these parts. It begins with
+ * of w in those of its column; a product never reaches over a border of these parts, unless its
+ * tile is deeper than a part of x is wide: then it gathers columns of several PEs. It begins with
  * its own columns of x, so that not all PEs read from one. Weights lie tile by tile, so that a tile
  * of them is one run of bytes. A tile of y is a sum in an accumulator; loads run ahead as far as
  * the TCM has room.
@@ -46,44 +47,90 @@ static tl_tensor *load_w(const struct llm_pe *me, const struct llm_op *op, const
     return op->weight_dtype == op->x.dtype ? w : tl_cast(me->tl, w, op->x.dtype);
 }
 
-/* [m, dk] of x from row i of the part, which PE (r, owner) has in its columns from k on. */
-static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, int64_t owner,
-                         const int64_t *from, int64_t i, int64_t m, int64_t k, int64_t dk)
+/* The part of x that has column `k` of this row of the grid. */
+static int64_t owner_of(const struct llm_pe *me, const struct llm_matrix *x, int64_t k)
 {
-    struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
-    int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), strides[] = {part.cols * size, size};
-    uint64_t at = room_of(me, (int64_t)me->r * me->s->q + owner,
-                          op->x.at + (uint64_t)((k - part.col) * size));
-
-    if (!from)
-        return tl_load_strided(me->tl, at + (uint64_t)(i * strides[0]), op->x.dtype,
-                               KB_SHAPE(m, dk), strides);
-    tl_run *runs = tl_alloc_host(me->tl, (size_t)m * sizeof *runs);
-    for (int64_t row = 0; row < m; row++)
-        runs[row] = (tl_run){at + (uint64_t)(from[i + row] * strides[0]), (uint64_t)(dk * size)};
-    return tl_load_list(me->tl, runs, (uint32_t)m, op->x.dtype, KB_SHAPE(m, dk));
+    return part_with(x->cols / x->unit, k / x->unit, me->s->q);
 }
 
-/* The columns of x that PE (r, owner) has and rows are multiplied by: the first, and where they
- * end. */
-static int64_t first_of_k(const struct rows *rows, const struct llm_part *part)
+/* Row `i` of the part, from column k on: where it lies, and how many bytes of `dk` columns do. */
+static tl_run run_of_row(const struct llm_pe *me, const struct llm_matrix *x, int64_t i, int64_t k,
+                         int64_t dk)
 {
-    return part->col > rows->k ? part->col : rows->k;
+    int64_t owner = owner_of(me, x, k), size = (int64_t)kb_dtype_bytes(x->dtype);
+    struct llm_part part = part_at_pe(me, x, me->r, owner);
+
+    return (tl_run){
+        room_of(me, (int64_t)me->r * me->s->q + owner,
+                x->at + (uint64_t)((i * part.cols + k - part.col) * size)),
+        (uint64_t)(least(dk, part.col + part.cols - k) * size),
+    };
 }
 
-static int64_t end_of_k(const struct rows *rows, const struct llm_part *part)
+/* [m, dk] of x from row i and column k on, whose rows are gathered, or lie in several PEs. */
+static tl_tensor *load_runs(const struct llm_pe *me, const struct llm_op *op, const int64_t *from,
+                            int64_t i, int64_t m, int64_t k, int64_t dk)
 {
-    return least(part->col + part->cols, rows->k + rows->depth);
+    int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), to = k + dk;
+    int64_t owners = owner_of(me, &op->x, to - 1) - owner_of(me, &op->x, k) + 1;
+    tl_run *runs = tl_alloc_host(me->tl, (size_t)(m * owners) * sizeof *runs);
+    uint32_t n = 0;
+
+    for (int64_t row = i; row < i + m; row++)
+        for (int64_t at = k; at < to; at += (int64_t)runs[n++].nbytes / size)
+            runs[n] = run_of_row(me, &op->x, from ? from[row] : row, at, to - at);
+    return tl_load_list(me->tl, runs, n, op->x.dtype, KB_SHAPE(m, dk));
 }
 
-/* Of a piece of k from `k` on, in `part` of the columns of x. */
+static bool gathers_k(const struct llm_pe *me, const struct llm_op *op)
+{
+    return op->tile.k > llm_x_width(op, me->s->q);
+}
+
+/* [m, dk] of x from row i of the part and column k on. */
+static tl_tensor *load_x(const struct llm_pe *me, const struct llm_op *op, const int64_t *from,
+                         int64_t i, int64_t m, int64_t k, int64_t dk)
+{
+    int64_t size = (int64_t)kb_dtype_bytes(op->x.dtype), owner = owner_of(me, &op->x, k);
+
+    if (from || gathers_k(me, op))
+        return load_runs(me, op, from, i, m, k, dk);
+    int64_t strides[] = {part_at_pe(me, &op->x, me->r, owner).cols * size, size};
+    return tl_load_strided(me->tl, run_of_row(me, &op->x, i, k, dk).address, op->x.dtype,
+                           KB_SHAPE(m, dk), strides);
+}
+
+/* Columns of x that rows are multiplied by: from the first to before `to`. */
+struct columns {
+    int64_t first, to;
+};
+
+static uint32_t stretches(const struct llm_pe *me, const struct llm_op *op)
+{
+    return gathers_k(me, op) ? 2 : me->s->q;
+}
+
+/* The i-th of the stretches over whose borders no product reaches: the own part and then those of
+ * the other PEs, or all from the own part on and then all before it. */
+static struct columns stretch(const struct llm_pe *me, const struct llm_op *op,
+                              const struct rows *rows, uint32_t i)
+{
+    bool joined = gathers_k(me, op);
+    struct llm_part part = part_at_pe(me, &op->x, me->r, joined ? me->c : (me->c + i) % me->s->q);
+    int64_t first = joined && i == 1 ? 0 : part.col;
+    int64_t to = !joined ? part.col + part.cols : i == 1 ? part.col : op->x.cols;
+
+    return (struct columns){first > rows->k ? first : rows->k, least(to, rows->k + rows->depth)};
+}
+
+/* Of a piece of k from `k` on, in a stretch of the columns of x. */
 static int64_t piece_of_k(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
-                          const struct llm_part *part, int64_t k)
+                          const struct columns *in, int64_t k)
 {
     int64_t of_w = part_with(rows->depth, k - rows->k, me->s->p);
     int64_t border = rows->k + w_begin(me, rows, of_w + 1);
 
-    return least(op->tile.k, least(end_of_k(rows, part), border) - k);
+    return least(op->tile.k, least(in->to, border) - k);
 }
 
 /* -- a limit ---------------------------------------------------------------------------------- */
@@ -123,11 +170,11 @@ static struct left of_tile(const struct llm_pe *me, const struct llm_op *op,
 {
     struct left sum = {0, 0, 0};
 
-    for (int64_t owner = 0; owner < me->s->q; owner++) {
-        struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
+    for (uint32_t s = 0; s < stretches(me, op); s++) {
+        struct columns in = stretch(me, op, rows, s);
 
-        for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part); k += dk) {
-            dk = piece_of_k(me, op, rows, &part, k);
+        for (int64_t k = in.first, dk; k < in.to; k += dk) {
+            dk = piece_of_k(me, op, rows, &in, k);
             struct left pair = of_pair(me, op, m, dk, n);
             add(&sum, &pair, 1);
         }
@@ -194,18 +241,16 @@ static bool gives_up(const struct llm_pe *me, const struct left *left)
 
 /* -- tiles ------------------------------------------------------------------------------------ */
 
-/* Adds the products of a tile over the columns of x that PE (r, owner) has. */
+/* Adds the products of a tile over a stretch of the columns of x. */
 static void add_products(const struct llm_pe *me, const struct llm_op *op, const struct rows *rows,
-                         int64_t owner, tl_acc *acc, const struct llm_part *tile, struct left *left)
+                         const struct columns *in, tl_acc *acc, const struct llm_part *tile,
+                         struct left *left)
 {
-    struct llm_part part = part_at_pe(me, &op->x, me->r, owner);
-
-    for (int64_t k = first_of_k(rows, &part), dk; k < end_of_k(rows, &part) && !gives_up(me, left);
-         k += dk) {
+    for (int64_t k = in->first, dk; k < in->to && !gives_up(me, left); k += dk) {
         uint64_t mark = tl_mark(me->tl);
 
-        dk = piece_of_k(me, op, rows, &part, k);
-        tl_dot_acc(me->tl, acc, load_x(me, op, owner, rows->from, tile->row, tile->rows, k, dk),
+        dk = piece_of_k(me, op, rows, in, k);
+        tl_dot_acc(me->tl, acc, load_x(me, op, rows->from, tile->row, tile->rows, k, dk),
                    load_w(me, op, rows, k - rows->k, dk, tile->col, tile->cols));
         tl_release(me->tl, mark);
         if (me->s->limit.fs > 0) {
@@ -220,8 +265,11 @@ static void make_tile(const struct llm_pe *me, const struct llm_op *op, const st
 {
     tl_acc *acc = tl_acc_new(me->tl, KB_F32, tile->rows, tile->cols);
 
-    for (int64_t o = 0; o < me->s->q; o++)
-        add_products(me, op, rows, (me->c + o) % me->s->q, acc, tile, left);
+    for (uint32_t s = 0; s < stretches(me, op); s++) {
+        struct columns in = stretch(me, op, rows, s);
+
+        add_products(me, op, rows, &in, acc, tile, left);
+    }
     if (!gives_up(me, left))
         store_own(me, &op->y, tile->row, tile->rows, tile->col, tile->cols,
                   tl_acc_store(me->tl, acc, op->y.dtype));

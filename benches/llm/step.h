@@ -17,6 +17,7 @@ enum llm_kind {
     LLM_ROPE,      /* turns q and k; stores new k and v */
     LLM_SILU,      /* y = silu(gate) up */
     LLM_GELU,
+    LLM_SOFTMAX, /* of each row */
     LLM_ADD,
     LLM_ALL_REDUCE,
     LLM_TOPK, /* the largest of the own columns */
@@ -80,6 +81,15 @@ static inline bool llm_between_ranks(const struct llm_op *op)
 {
     return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
            op->kind == LLM_COLLECT || op->kind == LLM_SEND;
+}
+
+/* How deep a product's tile may be before it gathers columns of x from several PEs: the widest part
+ * of x; never, if each head has columns of its own. */
+static inline int64_t llm_x_width(const struct llm_op *op, uint32_t q)
+{
+    int64_t units = op->x.cols / op->x.unit;
+
+    return op->depth > 0 ? INT64_MAX : op->x.unit * ((units + q - 1) / q);
 }
 
 /* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */

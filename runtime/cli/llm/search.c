@@ -36,8 +36,10 @@ struct product {
     struct crowd *crowd; /* owned: all w, by how many rows are multiplied by each */
     size_t n_crowds;
     double m, k, n, x_bytes, w_bytes;
-    double parts; /* of k: products do not join them */
-    bool casts;   /* weights are of another type */
+    double parts; /* of k: products do not join them, */
+    double whole; /* or only these, if a tile is deeper than the parts of x are wide: */
+    double width;
+    bool casts; /* weights are of another type */
 };
 
 static double ceil_of(double n, double size)
@@ -97,6 +99,8 @@ static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q
                         .x_bytes = (double)kb_dtype_bytes(op->x.dtype),
                         .w_bytes = (double)kb_dtype_bytes(op->weight_dtype),
                         .parts = parts_of(op, p, q),
+                        .whole = p,
+                        .width = (double)llm_x_width(op, q),
                         .casts = op->weight_dtype != op->x.dtype};
 
     if (op->experts > 0) {
@@ -119,15 +123,16 @@ static double blocks(double n, double tile, double mac)
 }
 
 /* Pieces of k, and blocks in them, at least; at their sizes where parts are equal. */
-static double pieces_of_k(const struct product *a, double tile, double mac)
+static double pieces_of_k(const struct product *a, double parts, double tile, double mac)
 {
-    return a->parts * blocks(floor(a->k / a->parts), tile, mac);
+    return parts * blocks(floor(a->k / parts), tile, mac);
 }
 
 /* What a tile takes of each thing that serves one at a time. */
 struct needs {
     double x, w;     /* bytes that are read */
     double loads;    /* as many of x as of w */
+    double runs;     /* of x: parts of a row that are loaded */
     double commands; /* that are issued */
     double cycles;   /* of the engine */
 };
@@ -136,14 +141,16 @@ static void add_needs(const struct chip *c, const struct product *a, const struc
                       const struct crowd *of, struct needs *sum)
 {
     double over_m = ceil_of(of->rows, (double)t->m), over_n = ceil_of(a->n, (double)t->n);
-    double pairs = over_m * over_n * pieces_of_k(a, (double)t->k, (double)t->k);
+    double k = (double)t->k, parts = k > a->width ? a->whole : a->parts;
+    double pairs = over_m * over_n * pieces_of_k(a, parts, k, k);
 
     sum->x += of->experts * of->rows * a->k * over_n * a->x_bytes;
     sum->w += of->experts * a->k * a->n * over_m * a->w_bytes;
     sum->loads += of->experts * 2 * pairs;
+    sum->runs += of->experts * fmax(pairs, over_m * over_n * a->parts);
     sum->commands += of->experts * (pairs * (a->casts ? 4 : 3) + 2 * over_m * over_n);
     sum->cycles += of->experts * blocks(of->rows, (double)t->m, c->mac[0]) *
-                   blocks(a->n, (double)t->n, c->mac[2]) * pieces_of_k(a, (double)t->k, c->mac[1]);
+                   blocks(a->n, (double)t->n, c->mac[2]) * pieces_of_k(a, parts, k, c->mac[1]);
 }
 
 static struct needs needs_of(const struct chip *c, const struct product *a,
@@ -198,7 +205,8 @@ static double estimate_ns(const struct chip *c, const struct product *a, const s
     double pair =
         (double)t->k * ((double)t->m * a->x_bytes / x->gbs + (double)t->n * a->w_bytes / w->gbs);
     double bytes = n.x + n.w, tcm = c->tcm_gbs * c->tcm_ports;
-    double channels = n.loads / 2 * (x->ns + w->ns) + n.x / x->gbs + n.w / w->gbs;
+    double channels = n.loads / 2 * (x->ns + w->ns) + n.x / x->gbs + n.w / w->gbs +
+                      (n.runs - n.loads / 2) * x->ns;
     double memory = fmax(bytes / c->slice_gbs, channels / c->channels);
     double most = fmax(serial_ns(c, &n), fmax(memory, bytes / tcm));
 
@@ -234,13 +242,22 @@ static int by_estimate(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
+/* A part of k; all of it, where parts are narrower than two depths of the engine: their products
+ * would be so small that they are nothing but loads and commands. */
+static double deepest(const struct chip *c, const struct llm_op *op, const struct product *a)
+{
+    double part = ceil_of(a->k, a->parts);
+
+    return op->depth == 0 && part < 2 * c->mac[1] ? a->k : part;
+}
+
 static size_t candidates_of(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q,
                             struct candidate *out)
 {
     struct product a = product_of(op, p, q);
     int64_t m[SIZES], k[SIZES], n[SIZES];
     size_t of_m = sizes_of(c->mac[0], a.m, m), of_n = sizes_of(c->mac[2], a.n, n);
-    size_t of_k = sizes_of(c->mac[1], ceil_of(a.k, a.parts), k), count = 0;
+    size_t of_k = sizes_of(c->mac[1], deepest(c, op, &a), k), count = 0;
 
     for (size_t i = 0; i < of_m * of_k * of_n; i++) {
         struct llm_tile t = {m[i / of_n / of_k], k[i / of_n % of_k], n[i % of_n]};

@@ -422,7 +422,9 @@ void coll_choose_rows(struct coll *c, const kb_coll *args)
         c->rows = fastest(c, bytes);
     if (c->rows == KB_COLL_AUTO)
         return;
-    c->n_rows = rows_for(c, c->rows, bytes, c->row);
+    c->n_rows = rows_for(c, c->rows, bytes, rows);
+    c->row = tl_alloc_host_at(c->here, c->tl, (size_t)c->n_rows * sizeof *rows);
+    memcpy(c->row, rows, (size_t)c->n_rows * sizeof *rows);
     if (c->rows == KB_COLL_AXES && args->chunk <= coll_tcm_bytes(c) / 16 / AT_ONCE_MOST)
         c->at_once = parts_at_once(c, c->row, c->n_rows, bytes, &c->turning);
     if (c->rows == KB_COLL_HALVING && core_of(c).group.n < c->group.n)

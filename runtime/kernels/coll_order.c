@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* NEAREST_MOST: in more cubes it would take too long to look for the nearest. */
-enum { NEAREST_MOST = 128, TURNS_MOST = 8 };
+enum { NEAREST_MOST = 128, TURNS_MOST = 8, BUCKETS_FIRST = 64 };
 #define FAR_FS (INT64_C(1) << 50) /* of a way that there is not */
 
 void coll_bad(const struct coll *c, const char *format, ...)
@@ -257,7 +257,10 @@ static void choose_order(const struct coll *c, const uint32_t *place, struct col
 
     for (enum by by = BY_RANK; by < N_ORDERS; by++) {
         uint32_t *ranks = ordered(c, place, order->pes, by);
-        struct coll_ways up = ways_of(t, order->pes, ranks, order->n, true);
+        bool is_same =
+            order->ranks && !memcmp(ranks, order->ranks, (size_t)order->n * sizeof *ranks);
+        struct coll_ways up =
+            is_same ? order->up : ways_of(t, order->pes, ranks, order->n, true);
 
         if (by == BY_RANK || is_shorter(up, order->up)) {
             if (order->ranks)
@@ -333,16 +336,20 @@ static void check_group(const struct coll *c)
 {
     const kb_group *g = &c->group;
     uint32_t n_pes = (uint32_t)tl_all(c->tl).n;
-    bool *seen = tl_alloc_host_at(c->here, c->tl, n_pes);
+    bool ascends = true, *seen;
 
     for (int64_t i = 0; i < g->n; i++) {
-        uint32_t pe = pe_of(g, i);
-
-        if (pe >= n_pes)
-            coll_bad(c, "PE %u of the group does not exist", pe);
-        if (seen[pe])
-            coll_bad(c, "PE %u of the group comes twice", pe);
-        seen[pe] = true;
+        if (pe_of(g, i) >= n_pes)
+            coll_bad(c, "PE %u of the group does not exist", pe_of(g, i));
+        ascends = ascends && (i == 0 || pe_of(g, i) > pe_of(g, i - 1));
+    }
+    if (ascends)
+        return; /* no PE comes twice */
+    seen = tl_alloc_host_at(c->here, c->tl, n_pes);
+    for (int64_t i = 0; i < g->n; i++) {
+        if (seen[pe_of(g, i)])
+            coll_bad(c, "PE %u of the group comes twice", pe_of(g, i));
+        seen[pe_of(g, i)] = true;
     }
 }
 
@@ -382,6 +389,18 @@ static double hops_ratio(const struct kb_topology *t, const struct coll_order *o
     return down > up ? (double)down / (double)up : 1;
 }
 
+/* Are its PEs a row in equal strides? */
+static void find_row(struct coll_order *order)
+{
+    const uint32_t *pes = order->pes;
+
+    order->first = pes[0];
+    order->stride = order->n > 1 ? pes[1] - pes[0] : 1;
+    order->is_row = order->n == 1 || pes[1] > pes[0];
+    for (int64_t i = 2; i < order->n && order->is_row; i++)
+        order->is_row = pes[i] - pes[i - 1] == order->stride && pes[i] > pes[i - 1];
+}
+
 static struct coll_order *order_new(const struct coll *c, const uint32_t *place)
 {
     const struct kb_topology *t = tl_topology(c->tl);
@@ -394,10 +413,14 @@ static struct coll_order *order_new(const struct coll *c, const uint32_t *place)
     order->outs = room(c, (size_t)order->n, sizeof *order->outs);
     for (int64_t i = 0; i < order->n; i++)
         order->pes[i] = pe_of(&c->group, i);
+    find_row(order);
     order->placed = room(c, (size_t)order->n, sizeof *order->placed);
+    order->places = room(c, (size_t)order->n, sizeof *order->places);
     choose_order(c, place, order);
-    for (int64_t i = 0; i < order->n; i++)
+    for (int64_t i = 0; i < order->n; i++) {
         order->placed[i] = order->pes[order->ranks[i]];
+        order->places[order->ranks[i]] = (uint32_t)i;
+    }
     order->spans_units = spans_units(t, order);
     order->hops_ratio = hops_ratio(t, order);
     order->farthest_fs = farthest_fs(t, order);
@@ -416,6 +439,8 @@ static bool is_order_of(const struct coll_order *order, const kb_group *g)
 
     if (order->n != g->n)
         return false;
+    if (!g->pes && g->stride > 0 && order->is_row)
+        return order->first == g->first && (g->n == 1 || order->stride == g->stride);
     while (i < g->n && order->pes[i] == pe_of(g, i))
         i++;
     return i == g->n;
@@ -427,7 +452,29 @@ static struct coll_order **bucket_of(struct coll_orders *o, const kb_group *g)
 
     for (int64_t i = 0; i < smaller(g->n, 4); i++)
         hash = (hash ^ pe_of(g, i)) * 0x9e3779b1U;
-    return &o->bucket[hash >> 24];
+    return &o->bucket[(hash ^ hash >> 16) % o->n_buckets];
+}
+
+/* Room for one more: as many buckets as orders, at least. Rows of a large mesh are 50,000. */
+static void grow_buckets(const struct coll *c, struct coll_orders *o)
+{
+    struct coll_order **old = o->bucket, *next;
+    uint32_t n = o->n_buckets;
+
+    if (o->n < n)
+        return;
+    o->bucket = kernels_room(c->here, c->tl, n ? 2 * (size_t)n : BUCKETS_FIRST, sizeof *old);
+    o->n_buckets = n ? 2 * n : BUCKETS_FIRST;
+    for (uint32_t i = 0; i < n; i++)
+        for (struct coll_order *order = old[i]; order; order = next) {
+            const kb_group group = {.pes = order->pes, .stride = 1, .n = order->n};
+            struct coll_order **bucket = bucket_of(o, &group);
+
+            next = order->next;
+            order->next = *bucket;
+            *bucket = order;
+        }
+    free(old);
 }
 
 struct coll_order *coll_order_of(const struct coll *c)
@@ -441,6 +488,7 @@ struct coll_order *coll_order_of(const struct coll *c)
         l->orders->place = places_of_cubes(c);
         l->orders->n_making = 0;
     }
+    grow_buckets(c, l->orders);
     bucket = bucket_of(l->orders, &c->group);
     order = *bucket;
     while (order && !is_order_of(order, &c->group))
@@ -448,6 +496,7 @@ struct coll_order *coll_order_of(const struct coll *c)
     if (!order) {
         order = order_new(c, l->orders->place);
         l->orders->n_making = 0;
+        l->orders->n++;
         order->next = *bucket;
         *bucket = order;
     }
@@ -456,11 +505,21 @@ struct coll_order *coll_order_of(const struct coll *c)
 
 int64_t coll_place(const struct coll *c, int64_t rank)
 {
-    int64_t place = 0;
+    return c->order->places[rank];
+}
 
-    while (c->order->ranks[place] != rank)
-        place++;
-    return place;
+int64_t coll_rank(const struct coll_order *order, uint32_t pe)
+{
+    uint32_t off = pe - order->first;
+    int64_t rank = 0;
+
+    if (order->is_row)
+        return pe >= order->first && off % order->stride == 0 && off / order->stride < order->n
+                   ? off / order->stride
+                   : order->n;
+    while (rank < order->n && order->pes[rank] != pe)
+        rank++;
+    return rank;
 }
 
 const uint32_t *kb_coll_order_at(tl_here here, tl_ctx *tl, kb_group group)

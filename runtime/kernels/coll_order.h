@@ -20,6 +20,9 @@ struct coll_order {
     int64_t n;
     uint32_t *pes;             /* owned; by rank */
     uint32_t *ranks, *placed;  /* owned; by place, and the PEs */
+    uint32_t *places;          /* owned; by rank */
+    bool is_row;               /* PEs in equal strides, upwards: */
+    uint32_t first, stride;
     uint64_t *outs;            /* owned; by rank: where it wants what others write */
     struct coll_ways up, down; /* to the place above; to the one below */
     double hops_ratio; /* nodes on ways down to those up, at least 1: more if a plane is one-way */
@@ -31,32 +34,39 @@ struct coll_order {
     bool near;           /* few members, and all ways between them are as short as any */
 };
 
-enum { COLL_BUCKETS = 256 }; /* 2^8 */
 enum { COLL_MAKING = 8 };    /* blocks that an order, or the places, are made of and with */
 
 /* Of a launch. */
 struct coll_orders {
-    struct coll_order *bucket[COLL_BUCKETS];
+    struct coll_order **bucket; /* owned; [n_buckets], a power of two: those of a hash */
+    uint32_t n_buckets, n;      /* n: orders */
     uint32_t *place;           /* owned: of a cube, on the lap of all of them */
     struct version *zeros;     /* owned: what blocks begin with: coll_far.c */
     void *making[COLL_MAKING]; /* owned: blocks of what is not whole yet, if memory ends there */
     int n_making;
 };
 
+static inline void coll_order_free(struct coll_order *order)
+{
+    free(order->pes);
+    free(order->ranks);
+    free(order->placed);
+    free(order->places);
+    free(order->outs);
+    free(order);
+}
+
 static inline void coll_orders_free(struct coll_orders *o)
 {
     struct coll_order *next;
 
-    for (size_t i = 0; o && i < COLL_BUCKETS; i++)
+    for (uint32_t i = 0; o && i < o->n_buckets; i++)
         for (struct coll_order *order = o->bucket[i]; order; order = next) {
             next = order->next;
-            free(order->pes);
-            free(order->ranks);
-            free(order->placed);
-            free(order->outs);
-            free(order);
+            coll_order_free(order);
         }
     if (o) {
+        free(o->bucket);
         for (int i = 0; i < o->n_making; i++)
             free(o->making[i]);
         version_drop(o->zeros);

@@ -13,9 +13,7 @@ static void find_order(struct coll *c)
     if (c->group.n < 1)
         coll_bad(c, "the group has no PEs: those of axes want cubes that are all alike");
     c->order = coll_order_of(c);
-    c->rank = c->me = 0;
-    while (c->rank < c->group.n && c->order->pes[c->rank] != tl_pe(c->tl))
-        c->rank++;
+    c->rank = coll_rank(c->order, tl_pe(c->tl));
     if (c->rank == c->group.n)
         coll_bad(c, "the PE itself is not in the group");
     c->me = coll_place(c, c->rank);
@@ -102,19 +100,17 @@ static void cut(struct coll *c, const kb_coll *args, int64_t parts)
     c->spare = (most - (uint64_t)c->round) * held_of(c) * chunk;
 }
 
-static tl_tensor **new_row(struct coll *c)
-{
-    return tl_alloc_host_at(c->here, c->tl, (size_t)c->round * sizeof(tl_tensor *));
-}
-
+/* Rows of tensors, of one block. */
 static void make_rows(struct coll *c)
 {
-    for (enum lane lane = UP; lane < N_LANES; lane++) {
-        c->held[lane] = new_row(c);
-        c->got[lane] = new_row(c);
-        c->own[lane] = new_row(c);
-        c->next[lane] = new_row(c);
-    }
+    tl_tensor ***rows[] = {c->held, c->got, c->own, c->next};
+    size_t n = sizeof rows / sizeof *rows;
+    tl_tensor **row =
+        tl_alloc_host_at(c->here, c->tl, n * N_LANES * (size_t)c->round * sizeof *row);
+
+    for (size_t i = 0; i < n; i++)
+        for (enum lane lane = UP; lane < N_LANES; lane++, row += c->round)
+            rows[i][lane] = row;
 }
 
 static bool of_root(const struct coll *c)

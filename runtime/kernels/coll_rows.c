@@ -114,22 +114,30 @@ static void gather_legs(struct leg *legs, int n)
     coll_rings_gather(rings, n_rings);
 }
 
-static struct leg *new_legs(const struct coll *c)
+/* Legs of one level, at most. */
+static int most_legs(const struct coll *c)
 {
-    return tl_alloc_host_at(c->here, c->tl, (size_t)c->n_rows * AT_ONCE_MOST * sizeof(struct leg));
+    return c->at_once > 1 ? c->at_once : 1;
+}
+
+static struct leg *new_legs(const struct coll *c, int levels)
+{
+    return tl_alloc_host_at(c->here, c->tl,
+                            (size_t)levels * (size_t)most_legs(c) * sizeof(struct leg));
 }
 
 static void reduce_by_rows(struct coll *c, kb_coll args)
 {
     struct span in = span_of(args.in, args.count), out = span_of(args.out, args.count);
-    struct leg *legs = new_legs(c);
+    struct leg *legs = new_legs(c, c->n_rows);
+    int most = most_legs(c);
 
     for (int level = 0; level < c->n_rows; level++) {
-        struct leg *at = &legs[level * AT_ONCE_MOST];
+        struct leg *at = &legs[level * most];
         int n = legs_at(c, level);
 
         for (int k = 0; k < n; k++) {
-            at[k].all = left_for(c, level > 0 ? at - AT_ONCE_MOST : NULL, out, level, k);
+            at[k].all = left_for(c, level > 0 ? at - most : NULL, out, level, k);
             at[k].from = level > 0 ? at[k].all : part_of(c->dtype, in, k, n);
             begin_leg(c, &at[k], level, k, DEAL_SCATTER, args);
             at[k].mine = at[k].goes ? part_at(&at[k].line, at[k].all, at[k].line.me) : at[k].all;
@@ -137,7 +145,7 @@ static void reduce_by_rows(struct coll *c, kb_coll args)
         scatter_legs(at, n);
     }
     for (int level = c->n_rows; level-- > 0;)
-        gather_legs(&legs[level * AT_ONCE_MOST], legs_at(c, level));
+        gather_legs(&legs[level * most], legs_at(c, level));
 }
 
 /* -- parts of ranks --------------------------------------------------------------------------- */
@@ -193,7 +201,7 @@ static kb_coll with_chunk(struct coll *c, kb_coll args)
 /* The levels behind the first take what the one before has gathered; back it goes the other way. */
 void coll_gather_by_rows(struct coll *c, kb_coll args)
 {
-    struct leg *legs = new_legs(c);
+    struct leg *legs = new_legs(c, 1);
     int n = legs_at(c, 0);
 
     args = with_chunk(c, args);
@@ -237,7 +245,7 @@ static struct span sums_of(const struct coll *c, struct leg *leg)
 static void begin_scatter_leg(const struct coll *c, struct leg *leg, int level, int k, kb_coll args,
                               struct slice s)
 {
-    const struct leg *before = leg - AT_ONCE_MOST;
+    const struct leg *before = leg - most_legs(c);
 
     leg->from = leg->all = tiles_of(c, leg, level, k, args.in, s);
     if (level > 0) {
@@ -253,14 +261,14 @@ static void begin_scatter_leg(const struct coll *c, struct leg *leg, int level, 
 
 void coll_scatter_by_rows(struct coll *c, kb_coll args)
 {
-    struct leg *legs = new_legs(c);
+    struct leg *legs = new_legs(c, c->n_rows);
     int n = legs_at(c, 0);
     int64_t part = args.count / c->group.n, slices = slices_of(c, part, n);
 
     args = with_chunk(c, args);
     for (int64_t slice = 0; slice < slices; slice++, c->is_next = true)
         for (int level = 0; level < c->n_rows; level++) {
-            struct leg *at = &legs[level * AT_ONCE_MOST];
+            struct leg *at = &legs[level * most_legs(c)];
 
             for (int k = 0; k < n; k++)
                 begin_scatter_leg(c, &at[k], level, k, args,

@@ -120,26 +120,60 @@ static uint32_t longest_to(const struct routes *r, uint32_t to)
     return most;
 }
 
-/* Links of the longest route from a PE or a host; between SIPs those in both count. */
+/* Links of the longest way of a SIP from its cubes to its shore, or from there; `pes`: of cubes
+ * with PEs alone. */
+static uint32_t longest_ashore(const struct routes *r, uint32_t sip, bool ashore, bool pes)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t most = 0;
+
+    for (uint32_t cube = sip * t->cubes; cube < (sip + 1) * t->cubes; cube++) {
+        uint32_t shore;
+
+        if (!is_end(r, cube) || (pes && !kind_at(t, cube)->pes))
+            continue;
+        shore = mesh_shore(t, 0, 0, cube, ashore);
+        most = larger(most, pairs_links(t, ashore ? cube : shore, ashore ? shore : cube));
+    }
+    return most;
+}
+
+/* From a PE to a memory of another SIP; of a net with links of one way, of the data of a read, too.
+ * Without rails the links in both SIPs count. */
+static uint32_t longest_over_fabric(const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    uint32_t *ends[4], most = 0; /* [2 * ashore + pes][sip] */
+
+    for (uint32_t i = 0; i < 4; i++) {
+        ends[i] = arena_alloc(r->arena, t->sips * sizeof *ends[i]);
+        for (uint32_t sip = 0; sip < t->sips; sip++)
+            ends[i][sip] = longest_ashore(r, sip, i / 2, i % 2);
+    }
+    for (uint32_t from = 0; from < t->sips; from++)
+        for (uint32_t to = 0; to < t->sips; to++) {
+            if (from == to)
+                continue;
+            most = larger(most, ends[3][from] + ends[0][to]);
+            if (t->plane_rows[0].one_way)
+                most = larger(most, ends[2][to] + ends[1][from]);
+        }
+    return most;
+}
+
+/* Links of the longest route from a PE or a host. */
 static uint32_t longest_route(const struct routes *r)
 {
     const struct kb_topology *t = &r->topo;
-    uint32_t most = 0, ashore = 0, inland = 0;
+    uint32_t most = t->rails ? 0 : longest_over_fabric(r);
 
-    for (uint32_t to = 0; to < sip_cubes(t); to++) {
-        if (!is_end(r, to))
-            continue;
-        most = larger(most, longest_to(r, to));
-        for (uint32_t way = 0; way < 2; way++) {
-            uint32_t shore = mesh_shore(t, 0, 0, to, way);
-            uint32_t n = pairs_links(t, way ? to : shore, way ? shore : to);
-
-            if (way && kind_at(t, to)->pes)
-                ashore = larger(ashore, n);
-            inland = larger(inland, n);
-        }
-    }
-    return larger(most, inland + (t->sips > 1 && !t->rails ? ashore : 0));
+    for (uint32_t to = 0; to < sip_cubes(t); to++)
+        if (is_end(r, to))
+            most = larger(most, longest_to(r, to));
+    for (uint32_t sip = 0; sip < t->sips; sip++)
+        for (uint32_t ashore = 0; ashore < 2; ashore++)
+            most = larger(most, longest_ashore(r, sip, ashore, false));
+    return most;
 }
 
 static bool has_rings(const struct kb_topology *t)

@@ -78,6 +78,29 @@ static void emit_paths(FILE *out, const struct routes *r)
     emit_letters(out, "path_ports", r->path_ports, r->n_path_ports);
 }
 
+/* The meshes and tori of a net, and the places of cubes there. */
+static void emit_grids(FILE *out, const struct routes *r)
+{
+    uint32_t n = r->grid_rows ? r->found->net->grids.n : 0;
+
+    emit_define_int(out, "n_grids", n);
+    emit_begin_map(out, "grid_rows");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct grid_row *row = &r->grid_rows[i];
+
+        fprintf(out, "$1(%u, [[%u", i, row->size[0]);
+        for (uint32_t d = 1; d < row->dims; d++)
+            fprintf(out, ", %u", row->size[d]);
+        fprintf(out, "]], %u, %u)m4_dnl\n", row->dims, row->closes);
+    }
+    emit_end_map(out);
+    emit_begin_map(out, "place_rows");
+    for (uint32_t cube = 0; n && cube < r->topo.cubes; cube++)
+        fprintf(out, "$1(%u, %u, %u)m4_dnl\n", cube, r->place_rows[cube].grid,
+                r->place_rows[cube].at);
+    emit_end_map(out);
+}
+
 /* Only where something is missing or broken. */
 void emit_gaps(FILE *out, const struct routes *r)
 {
@@ -105,6 +128,7 @@ void emit_gaps(FILE *out, const struct routes *r)
     for (uint32_t i = 0; r->found->net && i < t->n_shore; i++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->io_cubes[i]);
     emit_end_map(out);
+    emit_grids(out, r);
     emit_define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
     emit_define_int(out, "has_rails", r->rails != NULL);

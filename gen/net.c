@@ -193,6 +193,8 @@ bool net_make(const struct spec *spec, struct net *out)
                         .n_sips = (uint32_t)spec->sips,
                         .n_switches = net_switches(spec),
                         .rails = spec->fabric_net.n};
+    out->grids.rows = arena_alloc(spec->arena, (spec->sip_net.n + 1) * sizeof *out->grids.rows);
+    out->grids.of = arena_alloc(spec->arena, (out->n_cubes + 1) * sizeof *out->grids.of);
     ok = making_add_items(&m, KEY_sip_net, &spec->sip_net) && find_io_cubes(&m);
     if (ok && out->rails) {
         repeat_in_sips(&m);

@@ -2,6 +2,7 @@
 #ifndef NET_H
 #define NET_H
 #include "spec.h"
+#include "machine/tables.h"
 
 /* One port of a cube, and the one at the other end of its link. */
 struct net_port {
@@ -21,6 +22,13 @@ struct net_cube {
     struct net_port *ports;
 };
 
+/* The meshes and tori of sip.net, and the first of them that has each cube of a SIP. */
+struct net_grids {
+    uint32_t n;
+    struct grid_row *rows;
+    struct place_row *of; /* [cube of a SIP] */
+};
+
 /*
  * Of each SIP alike, and its cubes are counted inside it; or, if there are rails (fabric.net), of
  * the whole machine, with its cubes counted over all and the switches between SIPs behind them. All
@@ -32,6 +40,7 @@ struct net {
     bool rails;
     uint32_t w, h;            /* of the first item, if that is a mesh of all cubes */
     struct net_cube *cubes;   /* net_cube() */
+    struct net_grids grids;
     uint32_t n_io, *io_cubes; /* in ascending order */
 };
 

@@ -218,6 +218,23 @@ static void add_step(struct making *m, const struct net_item *item, const struct
              false);
 }
 
+/* Notes the grid, and the place there of each cube that is of none before. */
+static void note_grid(struct making *m, const struct net_item *item, const struct cube_set *set)
+{
+    struct net_grids *grids = &m->net->grids;
+    struct grid_row *row = &grids->rows[grids->n++];
+
+    *row = (struct grid_row){.dims = (uint8_t)item->n_dims, .closes = item->shape == NET_TORUS};
+    for (size_t d = 0; d < item->n_dims; d++)
+        row->size[d] = (uint32_t)item->dims[d];
+    for (uint32_t i = 0; i < set->n; i++) {
+        struct place_row *place = &grids->of[set->cubes[i]];
+
+        if (!place->grid)
+            *place = (struct place_row){(uint16_t)grids->n, (uint16_t)i};
+    }
+}
+
 /* With one kind for each dimension the closing link of a dimension is of its kind. */
 static bool add_grid(struct making *m, const struct net_item *item)
 {
@@ -248,6 +265,8 @@ static bool add_grid(struct making *m, const struct net_item *item)
     for (uint32_t i = 0; i < set.n; i++)
         for (size_t d = 0; d < item->n_dims; d++)
             add_step(m, item, &set, kinds[d], i, d);
+    if (m->key == KEY_sip_net)
+        note_grid(m, item, &set);
     return true;
 }
 

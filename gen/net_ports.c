@@ -46,6 +46,8 @@ void fill_ports(struct routes *r)
         r->io_cubes[i] = (uint16_t)net->io_cubes[i];
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         fill_cube(r, cube);
+    r->grid_rows = net->grids.n ? net->grids.rows : NULL;
+    r->place_rows = net->grids.n ? net->grids.of : NULL;
     t->cube_edges = r->cube_edges;
     t->port_rows = r->port_rows;
     t->io_cubes = r->io_cubes;

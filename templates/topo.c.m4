@@ -13,6 +13,14 @@ m4_dnl gen_port_row(INDEX, CUBE, PORT, FLAGS, RING)
 m4_define([[gen_port_row]],
 [[    [$1] = {$2, $3, $4, $5},
 ]])m4_dnl
+m4_dnl gen_grid_row(INDEX, SIZES, DIMS, CLOSES)
+m4_define([[gen_grid_row]],
+[[    [$1] = {.size = {$2}, .dims = $3, .closes = $4},
+]])m4_dnl
+m4_dnl gen_place_row(CUBE, GRID, AT)
+m4_define([[gen_place_row]],
+[[    [$1] = {$2, $3},
+]])m4_dnl
 m4_dnl gen_path_row(INDEX, PORTS, LINKS, N, UNTIL)
 m4_define([[gen_path_row]],
 [[    [$1] = {.ports = $2, .links = $3, .n = $4, .until = $5},
@@ -154,6 +162,16 @@ static const uint16_t io_cubes[] = {
 gen_map_io_cubes([[gen_number_row]])m4_dnl
 };
 
+m4_ifelse(gen_n_grids, 0, [[]], [[/* Meshes and tori, and of each cube of a SIP: its grid, from 1, and its place there. */
+static const struct grid_row grid_rows[] = {
+gen_map_grid_rows([[gen_grid_row]])m4_dnl
+};
+
+static const struct place_row place_rows[] = {
+gen_map_place_rows([[gen_place_row]])m4_dnl
+};
+
+]])m4_dnl
 ]])m4_dnl
 m4_ifelse(gen_has_rails, 1, [[/* Of each pair of cubes of two SIPs, switches in between: '0' + the exit. */
 static const uint8_t rails[] =

@@ -77,7 +77,9 @@ break_it 'warm caches: fixed times of traffic go on' runtime/engine/traffic.c 's
 break_it 'nets of several SIPs: no hop class between them' gen/shares.c 's/by_links \? t->n_segments : t->seg_cross/t->seg_cross/'
 break_it 'nets of several SIPs: turns of switches on rails are not seen' gen/stops.c 's/uint32_t first = t->rails \? 0 : to - to % t->cubes, io/uint32_t first = to - to % t->cubes, io/' gen/stops.c 's/uint32_t end = t->rails \? sip_cubes\(t\) : first/uint32_t end = first/'
 break_it 'nets of several SIPs: switches of rails come before IO chiplets' runtime/engine/router_order.c 's/cube < sip_cubes\(t\) \? 0 :/true ? 0 :/'
-break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/&& !t->rails \? ashore : 0/\&\& !t->rails ? 0 : 0/'
+break_it 'nets of several SIPs: the links ashore do not count' gen/channels.c 's/ends\[3\]\[from\] \+ ends\[0\]\[to\]/ends[0][to]/'
+break_it 'nets of several SIPs: a way from a SIP to itself goes ashore, too' gen/channels.c 's/            if \(from == to\)/            if (from > t->sips)/'
+break_it 'nets of several SIPs: data of one-way nets go ashore as requests do' gen/channels.c 's/if \(t->plane_rows\[0\]\.one_way\)/if (0)/'
 break_it 'nets of several SIPs: a request has the way of its data' runtime/machine/cost.h 's/^        request\.way = 0;/        ;/'
 break_it 'pairs: one number of links ashore stands for all' gen/pairs.c 's/\|\| p->counts\[from\] \|\|/||/'
 break_it 'pairs: one cube of each number of links goes ashore' gen/pairs.c 's/ \|\| p->ends\[to\]//'
@@ -543,8 +545,11 @@ break_it 'sources without a point not passed over' runtime/cli/in/points.c \
 break_it 'a compiled machine of rounder numbers than a loaded one' gen/emit_parts.c \
     's/text_put_double\(text, 1, x\);/sprintf(text, "%.9g", x);/'
 break_it 'the YAML of a compiled machine is quoted once' gen/emit.c 's/\[\[\[\[(.*)\]\]\]\]/[[\1]]/'
-break_it 'a picture of a net whose links around are lines' runtime/cli/view/scene_net.c 's/bool closes = /bool closes = false \&\& /'
-break_it 'a picture of a net whose cubes are no grid' runtime/cli/view/scene_net.c 's/if \(k == 1\)/if (k >= 1)/'
+break_it 'a picture of a net whose links around are lines' runtime/cli/view/scene_net.c 's/== \(int\)m->place\[a\]\.size\[\*d\] - 1/== -1/'
+break_it 'a picture of a net whose links past cubes are lines' runtime/cli/view/scene_net.c 's/abs\(\*by\) > 1 \? WAY_BOW/0 ? WAY_BOW/'
+break_it 'a picture of a net whose cubes are no grid' runtime/cli/view/scene_net.c 's/return m->place\[cube\]\.dims > 0/return m->place[cube].dims > 9/'
+break_it 'a picture of a net: a cube of two grids is of the second' gen/net_items.c 's/if \(!place->grid\)/if (1)/'
+break_it 'a picture of a net: all cubes of a grid have its first place' gen/net_items.c 's/\(uint16_t\)grids->n, \(uint16_t\)i\}/(uint16_t)grids->n, 0 * (uint16_t)i}/'
 break_it 'a tray without links between cubes' runtime/cli/view/scene_tray.c 's/ && t->m->tiles\)/ \&\& false)/'
 break_it 'each block the first of JSON' runtime/cli/out/out_json.c 's/bool first = from == 0;/bool first = true;/'
 break_it 'a short block is not the last' runtime/cli/cmd_sweep.c 's/return b->n_run == b->n && /return /'
@@ -1307,8 +1312,9 @@ choose_tests() {
     'moe: '*) tests=() scripts=(cc) && return ;;
     'product: '*' it is read') tests=() scripts=(race) && return ;;
     'product: '*) tests=(product) scripts=() && return ;;
-    'nets of several SIPs: '*) tests=(net random_routers) scripts=() && return ;;
-    'nets: reads '*) tests=(net random_routers) scripts=() && return ;;
+    'a picture of a net'*) tests=(net) scripts=(view) && return ;;
+    'nets of several SIPs: '*) tests=(net net_circles random_routers) scripts=() && return ;;
+    'nets: reads '*) tests=(net_circles random_routers) scripts=() && return ;;
     'rails: '*) tests=(gallery random) scripts=() && return ;;
     'mread: '*) tests=(branches random) scripts=() && return ;;
     'cache: '*packets* | 'cache: '*routers*) tests=(caches random_routers) scripts=() && return ;;
@@ -1338,8 +1344,8 @@ choose_tests() {
     *PACKED_BYTES*) tests=(exec_memory) scripts=() ;;
     *'/math_random.c '* | *TL_TAKE* | *levels* | *'total = total'*) tests=(operations) scripts=() ;;
     *'addresses of version 3'*) tests=(host) scripts=() ;;
-    *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net gallery) scripts=() ;;
-    *' runtime/machine/vcs.h '*) tests=(net channels random_routers) scripts=(routers) ;;
+    *net_ways* | *trip-*way* | *is_switch* | *until*lane*) tests=(net net_circles gallery) scripts=() ;;
+    *' runtime/machine/vcs.h '*) tests=(net net_circles channels random_routers) scripts=(routers) ;;
     *inorder_runs*) tests=(banks kernel_random) scripts=(banks chains) ;;
     *' runtime/engine/serving.c '*observer*) tests=(visits watch) scripts=(why banks) ;;
     *kernels_data_served* | *heard-*data*) tests=(router_content) scripts=() ;;
@@ -1412,7 +1418,7 @@ choose_tests() {
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
-    *net_lost* | *' gen/net_routes.c '* | *PORT_DOWN*) tests=(net random_routers random) scripts=() ;;
+    *net_lost* | *' gen/net_routes.c '* | *PORT_DOWN*) tests=(net_circles net random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

@@ -255,6 +255,20 @@ kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_c
  * they are a grid, else by number. */
 void kb_cube_lap(const kb_topology *topo, uint32_t *cubes);
 
+enum { KB_GRID_DIMS = 8 };
+
+/* Where a cube stands in a mesh or torus of `sip.net`: the first item that has it. */
+typedef struct kb_cube_place {
+    uint32_t grid; /* meshes and tori are numbered from 0, in their order */
+    uint32_t dims; /* of the grid, and its size and the cube's place in each of them */
+    uint32_t size[KB_GRID_DIMS], at[KB_GRID_DIMS];
+    bool closes; /* it is a torus */
+} kb_cube_place;
+
+/* Cubes that are missing have a place, too. KB_BAD_REQUEST: there is no such cube, or it is of no
+ * mesh and no torus of a net. */
+kb_status kb_cube_place_get(const kb_topology *topo, uint32_t cube, kb_cube_place *out);
+
 /* -- components ----------------------------------------------------------------------------- */
 
 #define KB_NO_CUBE UINT32_MAX

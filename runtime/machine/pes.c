@@ -67,6 +67,27 @@ kb_status kb_slice_number(const kb_topology *t, const kb_endpoint *slice, uint32
     return KB_OK;
 }
 
+kb_status kb_cube_place_get(const kb_topology *t, uint32_t cube, kb_cube_place *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    const struct place_row *place;
+    const struct grid_row *grid;
+    uint32_t rest;
+
+    if (cube >= t->cubes || !t->place_rows || !t->place_rows[cube].grid)
+        return KB_BAD_REQUEST;
+    place = &t->place_rows[cube];
+    grid = &t->grid_rows[place->grid - 1];
+    *out = (kb_cube_place){.grid = place->grid - 1u, .dims = grid->dims, .closes = grid->closes};
+    rest = place->at;
+    for (uint32_t d = 0; d < grid->dims; d++) {
+        out->size[d] = grid->size[d];
+        out->at[d] = rest % grid->size[d];
+        rest /= grid->size[d];
+    }
+    return KB_OK;
+}
+
 kb_status kb_cube_get(const kb_topology *t, uint32_t sip, uint32_t cube, kb_cube *out)
 {
     REFUSE_NULL(t && out, "topo, out", NULL);

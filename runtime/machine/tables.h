@@ -158,6 +158,18 @@ enum {
     PORT_DOWN = 64    /* ROUTES_UP_DOWN: its link leads down */
 };
 
+/* A mesh or torus of a net: the cubes of its first dimension follow each other. */
+struct grid_row {
+    uint32_t size[KB_GRID_DIMS];
+    uint8_t dims;
+    bool closes; /* a torus */
+};
+
+/* The first of them that a cube is of, from 1, and where it stands there; 0: it is of none. */
+struct place_row {
+    uint16_t grid, at;
+};
+
 /* Nodes of a machine with routers have numbers of so many bits. */
 enum { NODE_BITS = 28, NET_NODE_BITS = 25 };
 

@@ -148,6 +148,19 @@ net "galaxy: links around are stubs" $topologies/galaxy.yaml sip 'len(d2d) == 12
     texts.count("c28") == 3'
 net "v5p: four grids side by side" $topologies/v5p.yaml sip 'len(d2d) == 384 and len(wraps) == 192 and no_overlap() and
     middle(16)[0] > middle(3)[0] and middle(16)[1] == middle(0)[1]'
+printf 'kernbench: 3\nname: hole\nmissing: [c5]\nbroken: [c0-c1]
+sip: {cubes: 16, net: [{mesh: [4, 4]}, {list: [c0-c3, c0-c2, c0-c2, c1-c13, c4-c11]}]}\n' >hole.yaml
+net "a mesh with a hole and links beside: a grid, and links past cubes beside its rows" hole.yaml sip 'len(d2d) == 48 and no_overlap() and
+    all(middle(c)[0] == middle(c % 4)[0] for c in range(16) if c != 5) and
+    all(middle(c)[1] == middle(c // 4 * 4)[1] for c in range(16) if c != 5) and list(missing) == ["sip0.cube5"] and is_hatched(missing["sip0.cube5"]) and
+    sum(g.find(SVG + "path").get("d").count("L") == 3 and not g.get("data-wrap") for g in edges.values()) == 8 and not wraps'
+printf 'kernbench: 3\nname: grids\nsip: {cubes: 15, net: [{mesh: [3, 2], of: "c[0-5]"}, {torus: [4, 2], of: "c[6-13]"}, {list: [c5-c6, c0-c14]}]}\n' >grids.yaml
+net "two grids" grids.yaml sip 'len(wraps) == 4 and no_overlap() and
+    all(middle(3 * r)[1] == middle(3 * r + 2)[1] and middle(6 + 4 * r)[1] == middle(9 + 4 * r)[1] for r in (0, 1)) and
+    all(middle(c)[0] == middle(c + 3)[0] for c in (0, 1, 2)) and all(middle(c)[0] == middle(c + 4)[0] for c in (6, 7, 8, 9))'
+printf 'kernbench: 3\nname: ring\nmissing: [c2]\nsip: {cubes: 9, net: [{torus: [8], of: "c[0-7]"}, {list: [c0-c8]}]}\ncubes: {c8: {pes: 0, hbm: {slices: 0}}}\n' >ring.yaml
+net "a torus of one dimension: a ring" ring.yaml sip 'len(d2d) == 14 and not wraps and no_overlap() and middle(0)[1] < middle(1)[1] < middle(3)[1] < middle(4)[1] and
+    middle(0)[0] == middle(4)[0] == middle(8)[0] and "sip0.cube2" in missing'
 printf 'kernbench: 3\nname: all\nsips: 2\nsip: {cubes: 5, net: [{all: "c[0-4]"}, {list: [c1-c3]}]}\n' >all.yaml
 net "all with all: a ring, two links beside each other" all.yaml sip 'len(d2d) == 22 and no_overlap() and
     len({edges[e].find(SVG + "path").get("d") for e in d2d}) == 22 and

@@ -258,6 +258,7 @@ void mesh_free(struct mesh *m)
     free(m->seat);
     free(m->first);
     free(m->at);
+    free(m->place);
 }
 
 /* -- cubes ---------------------------------------------------------------------------------- */

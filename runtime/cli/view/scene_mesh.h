@@ -29,7 +29,6 @@ enum {
     MESH_SCALE_MOST = 16, /* px per mm */
     STUB_PX = 20,         /* half of a wrap link */
     STUB_ROOM_PX = 42,    /* with the name of the other end */
-    MESH_DIMS_MAX = 8,
 };
 
 /* The mesh of a SIP, as the drawing needs it: all SIPs have the same places for cubes. */
@@ -45,7 +44,7 @@ struct mesh {
     struct svg_point *at; /* [cube], owned: its upper left, in mm from that of all */
     double w_mm, h_mm;    /* of all */
     bool is_net;          /* its cubes are joined by ports of their own, not at four sides */
-    uint32_t dim[MESH_DIMS_MAX], n_dims, in_grid; /* of a net: scene_net.c */
+    kb_cube_place *place; /* [cube], owned, of a net: with no dimensions of cubes of no grid */
     bool wraps_x, wraps_y;
     uint32_t rails;      /* switches of rails, those that are missing, too */
     uint32_t rail_links; /* how many links between cubes of two SIPs, or to such switches */

@@ -1,20 +1,20 @@
 /*
  * scene_net.c -- where the cubes of a net stand in a picture, and how its links run.
  *
- * The places follow from the links alone. Cubes from c0 on are a grid as far as they are joined
- * like one: c0 to c1, c2, ... is its first dimension, the second joins each of these to the one as
- * many further on, and so on. Dimensions alternate between level and upright: 4 x 4 x 4 cubes are
- * four grids of 4 x 4 side by side. Beside a grid stand the cubes that are not of it, at the side
- * where most of what they are joined to is, and switches below it. Without a grid, cubes that are
- * joined by switches alone stand above them, in levels; other cubes on a ring, with the switches
- * inside.
+ * Each mesh or torus of `sip.net` is a grid, whatever is missing or broken in it, and whatever else
+ * joins its cubes. Its dimensions alternate between level and upright: 4 x 4 x 4 cubes are four
+ * grids of 4 x 4 side by side. Several grids stand in rows. Beside grids stand the cubes that are
+ * of none, at the side where most of what they are joined to is, and switches below them. Without a
+ * grid, cubes that are joined by switches alone stand above them, in levels; other cubes on a ring,
+ * with the switches inside. A torus of one dimension is a ring, too, if there is no other grid.
  *
- * Links are straight lines from the middle of a cube to that of another. One that joins cubes of a
- * grid in one dimension, but not side by side, has two stubs in place of a line, each with the name
- * of the cube at the other end. Two links between the same cubes lie beside each other.
+ * Most links are straight lines from the middle of a cube to that of another. One that closes a
+ * ring of a torus, or joins cubes in a third dimension, has two stubs in place of a line, each with
+ * the name of the cube at the other end. One that joins cubes further apart in a row or column of a
+ * grid runs in the gap beside it. Two links between the same cubes lie beside each other.
  *
- * Example, mi300x: c0-c1, c0-c2, c1-c3, c2-c3 are a grid of 2 x 2, since c1 is not joined to c2,
- * nor c2 to c4. c4, c5, c8 and c9 are joined to c0 and c2 and stand to the left, by these.
+ * Example, mi300x: c0 to c3 are a mesh of 2 x 2; c4, c5, c8 and c9 are joined to c0 and c2 and
+ * stand to the left, by these.
  */
 #include "cli/view/scene_mesh.h"
 #include "cli/out/memory.h"
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 9, PAIR_PX = 8, SLANT_PX = 9 };
+enum { SMALL = 9, PAIR_PX = 8, SLANT_PX = 9, BOW_LANES = 4, BOW_PX = 38 };
 
 static const double PI = 3.14159265358979;
 
@@ -84,59 +84,165 @@ static struct net net_of(struct mesh *m)
     return net;
 }
 
-static bool are_joined(const struct net *net, uint32_t a, uint32_t b)
+/* -- grids ---------------------------------------------------------------------------------- */
+
+static bool is_placed(const struct mesh *m, uint32_t cube)
 {
-    for (uint32_t i = net->first[a]; i < net->first[a + 1]; i++)
-        if (net->to[i] == b)
-            return true;
-    return false;
+    return m->place[cube].dims > 0;
 }
 
-/* -- a grid --------------------------------------------------------------------------------- */
-
-/* Is each of `n` cubes from `at` on joined to the one n further on? */
-static bool steps_on(const struct net *net, uint32_t at, uint32_t n)
+/* Is it the one grid of all, and a ring? */
+static bool is_ring(const struct mesh *m, const kb_cube_place *place)
 {
-    if (at + 2 * n > net->m->cubes)
+    if (place->dims != 1 || !place->closes || place->size[0] <= 2)
         return false;
-    for (uint32_t i = at; i < at + n; i++)
-        if (!are_joined(net, i, i + n))
+    for (uint32_t c = 0; c < m->cubes; c++)
+        if (is_placed(m, c) && m->place[c].grid != place->grid)
             return false;
     return true;
 }
 
-/* Finds the dimensions of the grid: none, or all cubes in a line, or two and more. */
-static void find_grid(const struct net *net)
+/* Finds the place of each cube in its grid. Returns how many grids there are, 0 for a ring. */
+static uint32_t find_places(struct mesh *m)
 {
-    struct mesh *m = net->m;
-    uint32_t n = 1;
+    uint32_t n = 0;
 
-    while (m->n_dims < MESH_DIMS_MAX) {
-        uint32_t k = 1;
-
-        while (steps_on(net, (k - 1) * n, n))
-            k++;
-        if (k == 1)
-            break;
-        m->dim[m->n_dims++] = k;
-        n *= k;
-    }
-    if (m->n_dims == 1 && !(n == m->cubes && net->n <= 2 * (n - 1)))
-        m->n_dims = n = 0;
-    m->in_grid = m->n_dims ? n : 0;
+    m->place = memory_new(m->cubes + 1, sizeof *m->place);
+    for (uint32_t c = 0; c < m->cubes; c++)
+        if (kb_cube_place_get(m->sc->cli->topo, c, &m->place[c]) == KB_OK && m->place[c].grid >= n)
+            n = m->place[c].grid + 1;
+    for (uint32_t c = 0; n && c < m->cubes; c++)
+        if (is_placed(m, c) && is_ring(m, &m->place[c])) {
+            memset(m->place, 0, m->cubes * sizeof *m->place);
+            return 0;
+        }
+    return n;
 }
 
-/* The places of cubes in the grid, in cubes: those beyond two dimensions have a gap of one. */
-static struct svg_point grid_at(const struct mesh *m, uint32_t cube)
+/* The place of a cube in its grid, in cubes: those beyond two dimensions have a gap of one. */
+static struct svg_point grid_at(const kb_cube_place *place, const uint32_t *at)
 {
-    double step[2] = {1, 1}, at[2] = {0, 0};
+    double step[2] = {1, 1}, sum[2] = {0, 0};
 
-    for (uint32_t d = 0; d < m->n_dims; d++) {
-        at[d % 2] += cube % m->dim[d] * step[d % 2];
-        step[d % 2] = step[d % 2] * m->dim[d] + 1;
-        cube /= m->dim[d];
+    for (uint32_t d = 0; d < place->dims; d++) {
+        sum[d % 2] += at[d] * step[d % 2];
+        step[d % 2] = step[d % 2] * place->size[d] + 1;
     }
-    return (struct svg_point){at[0], at[1]};
+    return (struct svg_point){sum[0], sum[1]};
+}
+
+/* The cubes from left to right and from top to bottom of a grid. */
+static struct svg_point grid_size(const kb_cube_place *place)
+{
+    uint32_t last[KB_GRID_DIMS];
+    struct svg_point at;
+
+    for (uint32_t d = 0; d < place->dims; d++)
+        last[d] = place->size[d] - 1;
+    at = grid_at(place, last);
+    return (struct svg_point){at.x + 1, at.y + 1};
+}
+
+/* Sizes of grids; those whose cubes are all of other grids have none. Returns how wide a row of
+ * them may be, about as wide as all are high, and no grid is wider. */
+static double sizes_of(const struct mesh *m, struct svg_point *size)
+{
+    double area = 0, widest = 0;
+
+    for (uint32_t c = 0; c < m->cubes; c++) {
+        struct svg_point *own = &size[m->place[c].grid];
+
+        if (!is_placed(m, c) || own->x > 0)
+            continue;
+        *own = grid_size(&m->place[c]);
+        area += (own->x + 1) * (own->y + 1);
+        widest = fmax(widest, own->x);
+    }
+    return fmax(widest, sqrt(2 * area));
+}
+
+/* Places the cubes of `n` grids, these in rows. Returns the size of all. */
+static struct svg_point place_grids(struct mesh *m, uint32_t n)
+{
+    struct svg_point *size = memory_new(n + 1, sizeof *size), *at = memory_new(n + 1, sizeof *at);
+    struct svg_point next = {0, 0}, all = {0, 0};
+    double room = sizes_of(m, size);
+
+    for (uint32_t g = 0; g < n; g++) {
+        if (next.x > 0 && next.x + size[g].x > room)
+            next = (struct svg_point){0, all.y + 1};
+        at[g] = next;
+        all = (struct svg_point){fmax(all.x, next.x + size[g].x), fmax(all.y, next.y + size[g].y)};
+        next.x += size[g].x > 0 ? size[g].x + 1 : 0;
+    }
+    for (uint32_t c = 0; c < m->cubes; c++)
+        if (is_placed(m, c)) {
+            struct svg_point in = grid_at(&m->place[c], m->place[c].at);
+
+            m->at[c] =
+                (struct svg_point){at[m->place[c].grid].x + in.x, at[m->place[c].grid].y + in.y};
+        }
+    free(size);
+    free(at);
+    return all;
+}
+
+/* The dimension in which two cubes of a grid differ alone, and by how much; KB_GRID_DIMS: none. */
+static uint32_t dimension_of(const struct mesh *m, uint32_t a, uint32_t b, int *by)
+{
+    const kb_cube_place *from = &m->place[a], *to = &m->place[b];
+    uint32_t found = KB_GRID_DIMS;
+
+    if (!is_placed(m, a) || !is_placed(m, b) || from->grid != to->grid)
+        return KB_GRID_DIMS;
+    for (uint32_t d = 0; d < from->dims; d++) {
+        if (from->at[d] == to->at[d])
+            continue;
+        if (found != KB_GRID_DIMS)
+            return KB_GRID_DIMS;
+        found = d;
+        *by = (int)to->at[d] - (int)from->at[d];
+    }
+    return found;
+}
+
+/* How a link is drawn. */
+enum way { WAY_LINE, WAY_STUBS, WAY_BOW };
+
+static enum way way_of(const struct mesh *m, uint32_t a, uint32_t b, uint32_t *d, int *by)
+{
+    *d = dimension_of(m, a, b, by);
+    if (*d == KB_GRID_DIMS)
+        return WAY_LINE;
+    if (abs(*by) > 1 && m->place[a].closes && abs(*by) == (int)m->place[a].size[*d] - 1)
+        return WAY_STUBS;
+    if (*d > 1)
+        return abs(*by) == 1 ? WAY_STUBS : WAY_LINE;
+    return abs(*by) > 1 ? WAY_BOW : WAY_LINE;
+}
+
+/* Beside cubes of a grid there is room for stubs and bows, at all sides or none. */
+static void find_room(const struct net *net)
+{
+    struct mesh *m = net->m;
+
+    for (uint32_t c = 0; c < m->cubes; c++)
+        for (uint32_t i = net->first[c]; i < net->first[c + 1]; i++) {
+            uint32_t d;
+            int by;
+            enum way way = way_of(m, c, net->to[i], &d, &by);
+
+            m->wraps_x |= (way == WAY_STUBS && d != 1) || (way == WAY_BOW && d == 1);
+            m->wraps_y |= (way == WAY_STUBS && d != 0) || (way == WAY_BOW && d == 0);
+        }
+}
+
+static bool is_deep(const struct mesh *m)
+{
+    for (uint32_t c = 0; c < m->cubes; c++)
+        if (m->place[c].dims > 2)
+            return true;
+    return false;
 }
 
 /* -- other cubes ---------------------------------------------------------------------------- */
@@ -148,7 +254,7 @@ static struct svg_point middle_of(const struct net *net, uint32_t cube, struct s
     uint32_t n = 0;
 
     for (uint32_t i = net->first[cube]; i < net->first[cube + 1]; i++)
-        if (net->to[i] < net->m->in_grid) {
+        if (is_placed(net->m, net->to[i])) {
             sum.x += net->m->at[net->to[i]].x;
             sum.y += net->m->at[net->to[i]].y;
             n++;
@@ -183,7 +289,7 @@ static void place_column(struct mesh *m, struct other *of, uint32_t n, double x,
         m->at[of[i].cube] = (struct svg_point){x + i / rows * dx, i % rows + (h - rows) / 2};
 }
 
-/* Beside and below a grid of w x h. */
+/* Beside and below grids of w x h. */
 static void place_beside(const struct net *net, double w, double h)
 {
     struct mesh *m = net->m;
@@ -193,11 +299,12 @@ static void place_beside(const struct net *net, double w, double h)
 
     for (int i = 0; i < 3; i++)
         of[i] = memory_new(m->cubes + 1, sizeof *of[i]);
-    for (uint32_t c = m->in_grid; c < m->cubes; c++) {
+    for (uint32_t c = 0; c < m->cubes; c++) {
         struct svg_point near = middle_of(net, c, middle);
         int where = net->is_switch[c] ? 2 : near.x < middle.x ? 0 : 1;
 
-        of[where][n[where]++] = (struct other){c, where == 2 ? near.x : near.y};
+        if (!is_placed(m, c))
+            of[where][n[where]++] = (struct other){c, where == 2 ? near.x : near.y};
     }
     place_column(m, of[0], n[0], -1.5, -1, h);
     place_column(m, of[1], n[1], w + 0.5, 1, h);
@@ -297,19 +404,19 @@ static void to_mm(struct mesh *m)
 void mesh_place_net(struct mesh *m)
 {
     struct net net = net_of(m);
+    uint32_t grids = find_places(m);
 
-    find_grid(&net);
-    m->gap_mm = fmax(m->cube_w_mm, m->cube_h_mm) / (m->n_dims > 2 ? 1 : 2);
-    for (uint32_t c = 0; c < m->in_grid; c++)
-        m->at[c] = grid_at(m, c);
-    m->wraps_x = m->n_dims > 0 && m->dim[0] > 2 && are_joined(&net, 0, m->dim[0] - 1);
-    m->wraps_y = m->n_dims > 1 && m->dim[1] > 2 && are_joined(&net, 0, m->dim[0] * (m->dim[1] - 1));
-    if (m->in_grid)
-        place_beside(&net, grid_at(m, m->in_grid - 1).x + 1, grid_at(m, m->in_grid - 1).y + 1);
-    else if (has_direct(&net))
+    m->gap_mm = fmax(m->cube_w_mm, m->cube_h_mm) / (is_deep(m) ? 1 : 2);
+    find_room(&net);
+    if (grids) {
+        struct svg_point size = place_grids(m, grids);
+
+        place_beside(&net, size.x, size.y);
+    } else if (has_direct(&net)) {
         place_ring(&net);
-    else
+    } else {
         place_levels(&net);
+    }
     to_mm(m);
     free(net.first);
     free(net.to);
@@ -317,29 +424,6 @@ void mesh_place_net(struct mesh *m)
 }
 
 /* -- the drawing of links ------------------------------------------------------------------- */
-
-/* The dimension in which two cubes of the grid differ alone, and by how much; MESH_DIMS_MAX: none.
- */
-static uint32_t dimension_of(const struct mesh *m, uint32_t a, uint32_t b, int *by)
-{
-    uint32_t found = MESH_DIMS_MAX;
-
-    if (a >= m->in_grid || b >= m->in_grid)
-        return MESH_DIMS_MAX;
-    for (uint32_t d = 0; d < m->n_dims; d++) {
-        int step = (int)(b % m->dim[d]) - (int)(a % m->dim[d]);
-
-        if (step && found != MESH_DIMS_MAX)
-            return MESH_DIMS_MAX;
-        if (step) {
-            found = d;
-            *by = step;
-        }
-        a /= m->dim[d];
-        b /= m->dim[d];
-    }
-    return found;
-}
 
 /* A text at the end of a stub, on the side to which it leads. */
 static void note_end(struct mesh *m, struct svg_point end, double dx, uint32_t cube)
@@ -358,19 +442,32 @@ static void note_end(struct mesh *m, struct svg_point end, double dx, uint32_t c
     note->y = end.y;
 }
 
+/* How a stub leaves a cube in dimension `d`: to the right, down, and by turns from the corners
+ * above, each pair of dimensions further in and longer than the one before. */
+struct stub {
+    double dx, dy, px, in;
+};
+
+static struct stub stub_of(uint32_t d)
+{
+    if (d < 2)
+        return (struct stub){d == 0, d == 1, STUB_PX, 0};
+    return (struct stub){d % 2 ? -1 : 1, -1, SLANT_PX * (d / 2), SLANT_PX * (d / 2 - 1) * 1.5};
+}
+
 /* A link whose ends are stubs, which leave in dimension `d`, forwards or back. */
 static void add_stubs(struct sip_place *p, struct scene_edge *e, uint32_t a, uint32_t b, uint32_t d,
                       int way)
 {
     struct mesh *m = p->mesh;
-    double dx = d == 0 ? 1 : d == 1 ? 0 : 1, dy = d == 0 ? 0 : d == 1 ? 1 : -1;
-    double w = m->cube_w_mm * m->scale / 2, h = m->cube_h_mm * m->scale / 2;
-    double px = d < 2 ? STUB_PX : SLANT_PX;
+    struct stub stub = stub_of(d);
+    double w = stub.dx * (m->cube_w_mm * m->scale / 2 - stub.in);
+    double h = stub.dy * m->cube_h_mm * m->scale / 2, x = stub.dx * stub.px, y = stub.dy * stub.px;
     struct svg_point at = mesh_middle(p, a), to = mesh_middle(p, b);
-    struct svg_point from = {at.x + way * dx * w, at.y + way * dy * h};
-    struct svg_point into = {to.x - way * dx * w, to.y - way * dy * h};
-    struct svg_point out = {from.x + way * dx * px, from.y + way * dy * px};
-    struct svg_point in = {into.x - way * dx * px, into.y - way * dy * px};
+    struct svg_point from = {at.x + way * w, at.y + way * h};
+    struct svg_point into = {to.x - way * w, to.y - way * h};
+    struct svg_point out = {from.x + way * x, from.y + way * y};
+    struct svg_point in = {into.x - way * x, into.y - way * y};
 
     e->stubs = true;
     scene_bend(e, from.x, from.y);
@@ -379,10 +476,10 @@ static void add_stubs(struct sip_place *p, struct scene_edge *e, uint32_t a, uin
     scene_bend(e, into.x, into.y);
     if (e->back)
         return;
-    out.y += d == 1 ? (way > 0 ? SMALL : -2) : 3 + way * dy * 3;
-    in.y += d == 1 ? (way > 0 ? -2 : SMALL) : 3 - way * dy * 3;
-    note_end(m, out, way * dx, b);
-    note_end(m, in, -way * dx, a);
+    out.y += d == 1 ? (way > 0 ? SMALL : -2) : 3 + way * stub.dy * 3;
+    in.y += d == 1 ? (way > 0 ? -2 : SMALL) : 3 - way * stub.dy * 3;
+    note_end(m, out, way * stub.dx, b);
+    note_end(m, in, -way * stub.dx, a);
 }
 
 /* How many links of the same two cubes were added before this one, of a cube whose links come one
@@ -423,14 +520,47 @@ static void add_line(struct sip_place *p, struct scene_edge *e, uint32_t a, uint
     scene_bend(e, end.x + dx, end.y + dy);
 }
 
+/* A link past cubes of its row, or of its column: in the gap above it, or at its left. Links from
+ * other cubes, or of other lengths, have other lanes there. */
+static void add_bow(struct sip_place *p, struct scene_edge *e, uint32_t a, uint32_t b, uint32_t d,
+                    int by)
+{
+    struct mesh *m = p->mesh;
+    struct svg_point from = mesh_middle(p, a), to = mesh_middle(p, b);
+    uint32_t first = by > 0 ? a : b;
+    double length = (d == 0 ? m->cube_w_mm : m->cube_h_mm) * m->scale;
+    double out = (d == 0 ? m->cube_h_mm : m->cube_w_mm) * m->scale / 2;
+    double lane = 1 + (m->place[first].at[d] + (uint32_t)abs(by)) % BOW_LANES;
+    double aside = PAIR_PX * (double)links_before(m->sc, e);
+    double gap = fmin(m->gap_mm * m->scale, BOW_PX) * lane / (BOW_LANES + 1) + aside;
+    double in = (by > 0 ? 1 : -1) * (length * (0.5 - 0.4 / abs(by)) - aside);
+
+    if (d == 0) {
+        scene_bend(e, from.x + in, from.y - out);
+        scene_bend(e, from.x + in, from.y - out - gap);
+        scene_bend(e, to.x - in, to.y - out - gap);
+        scene_bend(e, to.x - in, to.y - out);
+    } else {
+        scene_bend(e, from.x - out, from.y + in);
+        scene_bend(e, from.x - out - gap, from.y + in);
+        scene_bend(e, to.x - out - gap, to.y - in);
+        scene_bend(e, to.x - out, to.y - in);
+    }
+}
+
 void mesh_add_net_link(struct sip_place *p, struct scene_edge *e, uint32_t a, uint32_t b)
 {
-    int by = 0;
-    uint32_t d = dimension_of(p->mesh, a, b, &by);
-    bool closes = d != MESH_DIMS_MAX && abs(by) > 1 && abs(by) == (int)p->mesh->dim[d] - 1;
+    uint32_t d;
+    int by;
 
-    if (closes || (d != MESH_DIMS_MAX && d > 1 && abs(by) == 1))
-        add_stubs(p, e, a, b, d, (by > 0) == closes ? -1 : 1);
-    else
+    switch (way_of(p->mesh, a, b, &d, &by)) {
+    case WAY_STUBS:
+        add_stubs(p, e, a, b, d, (by > 0) == (abs(by) > 1) ? -1 : 1);
+        break;
+    case WAY_BOW:
+        add_bow(p, e, a, b, d, by);
+        break;
+    case WAY_LINE:
         add_line(p, e, a, b);
+    }
 }

@@ -1,89 +1,8 @@
-/* test_net.c -- nets of cubes: kinds, links, lanes, routes by weight; numbers computed by a program
- * of its own, through both engines and the judge.
+/* test_net.c -- nets of cubes: kinds, links, lanes, routes by weight, rails; numbers computed by a
+ * program of its own, through both engines and the judge.
  */
-#include "machine/endpoint.h"
 #include "machine/walk.h"
-#include "support/any_topology.h"
-#include "support/rig.h"
-
-#define HEAD   "kernbench: 3\nname: m\n"
-#define NET(n) "sip:\n  cubes: " #n "\n  net: "
-
-/* A transaction at time 0, and when it ends. */
-struct row {
-    kb_transaction_op op;
-    const char *src, *dst;
-    int64_t end_fs;
-};
-
-static const kb_topology *topology(const char *yaml)
-{
-    const kb_topology *topo = any_topology(yaml);
-
-    assert_non_null(topo);
-    return topo;
-}
-
-/* What the judge says of the rows; its fingerprint. */
-static uint64_t judged(const kb_topology *topo, const char *yaml, const struct row *rows, size_t n)
-{
-    struct judge_topo *t = judge_load_text(yaml);
-    struct judge_row judge_rows[8] = {{.issue_fs = 0}};
-    struct judge_result results[8];
-    uint64_t fingerprint;
-
-    assert_non_null(t);
-    assert_true(t->datelines == (topo->routes_by == ROUTES_DATELINES));
-    assert_int_equal(t->hops, topo->hop_classes);
-    assert_true(t->up_down == (topo->routes_by == ROUTES_UP_DOWN));
-    for (size_t i = 0; i < n; i++) {
-        judge_rows[i].op = rows[i].op == KB_WRITE ? JUDGE_WRITE : JUDGE_READ;
-        judge_rows[i].nbytes = 4096;
-        assert_true(judge_end_parse(t, rows[i].src, &judge_rows[i].src));
-        assert_true(judge_end_parse(t, rows[i].dst, &judge_rows[i].dst));
-    }
-    assert_true(judge_replay(t, judge_rows, n, results, &fingerprint));
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(results[i].end_fs, rows[i].end_fs);
-    judge_free(t);
-    return fingerprint;
-}
-
-/* `fingerprint` 0: whatever the judge says. */
-static void check_rows(const char *yaml, const struct row *rows, size_t n, uint64_t fingerprint)
-{
-    const kb_topology *topo = topology(yaml);
-    uint64_t of_judge = judged(topo, yaml, rows, n);
-
-    if (fingerprint)
-        assert_true(of_judge == fingerprint);
-    for (int e = KB_FUSED; e <= KB_HOP; e++) {
-        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = true});
-
-        for (size_t i = 0; i < n; i++) {
-            kb_transaction r = {.op = rows[i].op,
-                                .src = end_of(topo, rows[i].src),
-                                .dst = end_of(topo, rows[i].dst),
-                                .nbytes = 4096};
-
-            add(sim, &r);
-        }
-        assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
-        for (size_t i = 0; i < n; i++) {
-            kb_result got;
-
-            assert_int_equal(kb_sim_result(sim, i, &got), KB_OK);
-            assert_int_equal(got.end_fs, rows[i].end_fs);
-        }
-        assert_true(kb_sim_fingerprint(sim) == of_judge);
-        kb_sim_free(sim);
-    }
-    any_topology_free(topo);
-}
-
-#define CHECK(yaml, ...)                                                                           \
-    check_rows(yaml, (const struct row[]){__VA_ARGS__},                                            \
-               sizeof((const struct row[]){__VA_ARGS__}) / sizeof(struct row), 0)
+#include "support/net.h"
 
 /* -- kinds ---------------------------------------------------------------------------------- */
 
@@ -263,6 +182,43 @@ static void shapes_have_their_links(void **state)
     assert_int_equal(LINKS(6, "{all: 'c[0-5]', groups: 3}, {dragonfly: 'c[0-5]', groups: 3}"), 6);
 }
 
+/* Where a cube stands, as "grid: AT of SIZE, AT of SIZE"; "": it is of no grid. */
+static const char *place_text(const kb_topology *topo, uint32_t cube)
+{
+    static char text[160];
+    kb_cube_place place;
+
+    *text = '\0';
+    if (kb_cube_place_get(topo, cube, &place) != KB_OK)
+        return text;
+    snprintf(text, sizeof text, "%s %u:", place.closes ? "torus" : "mesh", place.grid);
+    for (uint32_t d = 0; d < place.dims; d++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %u of %u", place.at[d],
+                 place.size[d]);
+    return text;
+}
+
+/* Of each cube the first mesh or torus that has it; whatever is missing or broken. */
+static void cubes_have_places(void **state)
+{
+    const kb_topology *t = topology(HEAD "missing: [c4]\nbroken: [c0-c1]\n" NET(
+        16) "[{list: [c0-c2]}, {mesh: [3, 3], of: 'c[0-8]'},\n"
+            "        {torus: [2, 1, 3], of: 'c[14,13,12,11,10,8]'}, {list: [c8-c9, c9-c15]}]\n");
+
+    (void)state;
+    assert_string_equal(place_text(t, 0), "mesh 0: 0 of 3 0 of 3");
+    assert_string_equal(place_text(t, 4), "mesh 0: 1 of 3 1 of 3");
+    assert_string_equal(place_text(t, 8), "mesh 0: 2 of 3 2 of 3");
+    assert_string_equal(place_text(t, 9), "");
+    assert_string_equal(place_text(t, 14), "torus 1: 0 of 2 0 of 1 0 of 3");
+    assert_string_equal(place_text(t, 10), "torus 1: 0 of 2 0 of 1 2 of 3");
+    assert_string_equal(place_text(t, 16), "");
+    any_topology_free(t);
+    t = topology(HEAD "sip: {cube_mesh: {w: 2, h: 1}}\n");
+    assert_string_equal(place_text(t, 0), "");
+    any_topology_free(t);
+}
+
 /* Groups of two, three of them: c0-c2, c1-c4, c3-c5. */
 static void a_dragonfly_joins_its_groups(void **state)
 {
@@ -435,255 +391,6 @@ static void rails_between_meshes(void **state)
           {KB_WRITE, "c1.pe7", "s1.c1.slice7", 93000009});
 }
 
-/* -- present machines ----------------------------------------------------------------------- */
-
-/* KB_SEEDS=N in the environment runs seeds 1..N. */
-enum { MACHINES = 60, ROWS = 40 };
-
-static uint32_t below(uint64_t *rng, uint32_t n)
-{
-    return (uint32_t)(draw(rng) % n);
-}
-
-static bool chance(uint64_t *rng, uint32_t per_cent)
-{
-    return below(rng, 100) < per_cent;
-}
-
-/* The same machine twice: by sip.cube_mesh, and as a net whose IO cubes are the western column. */
-static void print_twice(uint64_t seed, bool routers, char mesh[], char net[], size_t bytes,
-                        uint32_t *w, uint32_t *h, bool *closed)
-{
-    uint64_t dice = seed, *rng = &dice;
-    char cubes[128] = "", links[160], rest[384];
-
-    *w = 1 + below(rng, 5);
-    *h = 1 + below(rng, 4);
-    *closed = chance(rng, 50);
-    if (routers && *closed) { /* smaller rings do without datelines; no ring has its port to the
-                                 IO chiplet in common with a link */
-        *w = 1;
-        *h = 4 + below(rng, 3);
-    }
-    snprintf(links, sizeof links, "%s", chance(rng, 80) ? "fifo" : "ideal");
-    if (routers)
-        snprintf(links, sizeof links,
-                 "router, segment_bytes: 256, packet_bytes: 1024, buffer_bytes: %u, "
-                 "vcs: [2, 2], arbiter: %s, command_bytes: %u",
-                 256 * (4 + below(rng, 8)), chance(rng, 50) ? "rr" : "age", 32 * below(rng, 2));
-    snprintf(rest, sizeof rest,
-             "ns_per_mm: %s\ncontention: {links: %s}\ncube: {pes: %u, ucie: {overhead_ns: %u.0}, "
-             "noc: {overhead_ns: %u.5}}\n",
-             chance(rng, 30) ? "0.0" : "0.01", links, 1 + below(rng, 4), below(rng, 3),
-             below(rng, 2));
-    for (uint32_t y = 0; y < *h; y++)
-        snprintf(cubes + strlen(cubes), sizeof cubes - strlen(cubes), "%sc%u", y ? ", " : "",
-                 y * *w);
-    snprintf(mesh, bytes, HEAD "%ssip: {cube_mesh: {w: %u, h: %u, wrap: %s}}\n", rest, *w, *h,
-             *closed ? "xy" : "none");
-    snprintf(net, bytes, HEAD "%ssip: {cubes: %u, net: [{%s: [%u, %u]}], io_cubes: [%s]}\n", rest,
-             *w * *h, *closed ? "torus" : "mesh", *w, *h, cubes);
-}
-
-/* In a ring of cubes a host shares the port of a mesh with neighbours; a net has one for it, which
- * takes the last turn. */
-static kb_transaction any_row(uint64_t *rng, const kb_topology *topo, bool hosts)
-{
-    kb_transaction r = {.nbytes = 1};
-    bool host = hosts && chance(rng, 15), write = chance(rng, 50);
-
-    kb_pe_get(topo, below(rng, kb_pe_count(topo)), &r.src);
-    kb_slice_get(topo, below(rng, kb_slice_count(topo)), &r.dst);
-    if (host)
-        r.src = (kb_endpoint){.kind = KB_HOST};
-    else if (chance(rng, 25))
-        r.dst = (kb_endpoint){.kind = KB_SRAM, .cube = r.dst.cube};
-    r.op = host ? (write ? KB_H2D : KB_D2H) : write ? KB_WRITE : KB_READ;
-    r.nbytes = chance(rng, 50) ? 4096 : 1 + below(rng, 9000);
-    r.issue_fs = chance(rng, 50) ? 0 : (int64_t)below(rng, 200000000);
-    return r;
-}
-
-static void assert_same_results(bool routers)
-{
-    const char *text = getenv("KB_SEEDS");
-    uint64_t n = text ? strtoull(text, NULL, 10) : MACHINES;
-
-    for (uint64_t seed = 1; seed <= n; seed++) {
-        uint64_t rng = ~seed;
-        char yaml[2][1024];
-        const kb_topology *topo[2];
-        kb_sim *sim[2];
-        uint32_t w, h;
-        bool closed;
-
-        print_twice(seed, routers, yaml[0], yaml[1], sizeof yaml[0], &w, &h, &closed);
-        for (int i = 0; i < 2; i++) {
-            topo[i] = topology(yaml[i]);
-            sim[i] = new_sim(
-                topo[i], (kb_options){.engine = seed % 4 ? KB_FUSED : KB_HOP, .fingerprint = true});
-        }
-        for (int row = 0; row < ROWS; row++) {
-            kb_transaction r = any_row(&rng, topo[0], !closed && !strstr(yaml[0], "rr"));
-
-            for (int i = 0; i < 2; i++)
-                add(sim[i], &r);
-        }
-        for (int i = 0; i < 2; i++)
-            assert_int_equal(kb_sim_run(sim[i], 0, NULL), KB_OK);
-        assert_true(kb_sim_fingerprint(sim[0]) == kb_sim_fingerprint(sim[1]));
-        for (size_t row = 0; row < ROWS; row++) {
-            kb_result got[2];
-
-            memset(got, 0, sizeof got);
-            for (int i = 0; i < 2; i++)
-                assert_int_equal(kb_sim_result(sim[i], row, &got[i]), KB_OK);
-            assert_memory_equal(&got[0], &got[1], sizeof got[0]);
-        }
-        for (int i = 0; i < 2; i++) {
-            kb_sim_free(sim[i]);
-            any_topology_free(topo[i]);
-        }
-    }
-}
-
-static void a_net_has_the_results_of_its_mesh(void **state)
-{
-    (void)state;
-    assert_same_results(false);
-}
-
-static void a_net_of_routers_has_them_too(void **state)
-{
-    (void)state;
-    assert_same_results(true);
-}
-
-/* -- packets that could wait in a circle ----------------------------------------------------- */
-
-#define ROUTERS(n) "contention: {links: router, vcs: [" #n ", " #n "]}\ncube: {pes: 1}\n"
-
-/* What keeps packets of the net from it, with so many VCs; 0 hop classes: there are none. */
-static void assert_routes(const char *yaml, enum routes_by by, uint32_t classes)
-{
-    const kb_topology *topo = topology(yaml);
-    kb_info info;
-
-    kb_topology_info(topo, &info);
-    assert_int_equal(topo->routes_by, by);
-    assert_int_equal(topo->hop_classes, classes);
-    assert_non_null(info.routes);
-    any_topology_free(topo);
-}
-
-static void routes_have_no_circle(void **state)
-{
-    (void)state;
-    assert_routes(HEAD ROUTERS(1) NET(16) "[{mesh: [4, 4]}]\n", ROUTES_ALL, 0);
-    assert_routes(HEAD ROUTERS(1) NET(8) "[{all: c*}]\n", ROUTES_ALL, 0);
-    assert_routes(HEAD ROUTERS(1) NET(8) "[{mesh: [4, 2]}]\n", ROUTES_ALL, 0);
-    assert_routes(HEAD ROUTERS(2) NET(5) "[{torus: [5]}]\n", ROUTES_DATELINES, 0);
-    assert_routes(HEAD ROUTERS(2) NET(16) "[{torus: [4, 4]}]\n", ROUTES_DATELINES, 0);
-    assert_routes(HEAD ROUTERS(2) NET(64) "[{torus: [4, 4, 4]}]\n", ROUTES_DATELINES, 0);
-    assert_routes(HEAD ROUTERS(3)
-                      NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9}]\n",
-                  ROUTES_HOPS, 3);
-    assert_routes(HEAD ROUTERS(3) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n", ROUTES_HOPS,
-                  3);
-    /* c1 to c0 goes down to c2, and would go up: by routes up*, then down* it has no way */
-    assert_null(any_topology(HEAD ROUTERS(2) NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"));
-    /* over two SIPs the links in both count: c1 > c2 > c0, then c0 > c1 > c2 */
-    assert_routes(HEAD "sips: 2\n" ROUTERS(4) NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n",
-                  ROUTES_HOPS, 4);
-    assert_null(
-        any_topology(HEAD "sips: 2\n" ROUTERS(3) NET(3) "[{list: [c0>c1, c1>c2, c2>c0]}]\n"));
-    assert_routes(
-        HEAD ROUTERS(1) "kinds: {sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {'c[16-23]': sw}\n"
-                        "sip:\n  cubes: 24\n  paths: 4\n"
-                        "  net: [{each: ['c[0-15]', 'c[16-19]'], groups: 4},\n"
-                        "        {each: ['c[16-19]', 'c[20-23]']}]\n",
-        ROUTES_ALL, 0);
-}
-
-/* The cubes that a route passes, as letters: 'a' is c0. */
-static const char *cubes_of_route(const kb_topology *t, uint32_t from, uint32_t to)
-{
-    static char text[64];
-    uint32_t n = 0;
-
-    for (uint32_t at = from; at != to && n < 60;
-         at = net_port(t, at, mesh_step(t, 0, false, at, from, to))->cube)
-        text[n++] = (char)('a' + at);
-    text[n++] = (char)('a' + to);
-    text[n] = 0;
-    return text;
-}
-
-/* Ranks of the ring of five: c0 0, c1 1, c4 2, c2 3, c3 4. */
-#define RING5 HEAD ROUTERS(1) NET(5) "[{torus: [5]}]\n"
-
-static void routes_go_up_and_then_down(void **state)
-{
-    const kb_topology *t = topology(RING5);
-    uint32_t links = 0;
-
-    (void)state;
-    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
-    assert_string_equal(cubes_of_route(t, 4, 2), "eabc");
-    assert_string_equal(cubes_of_route(t, 2, 4), "cbae");
-    assert_string_equal(cubes_of_route(t, 1, 3), "bcd");
-    assert_string_equal(cubes_of_route(t, 3, 1), "dcb");
-    for (uint32_t from = 0; from < 5; from++)
-        for (uint32_t to = 0; to < 5; to++)
-            links += (uint32_t)strlen(cubes_of_route(t, from, to)) - 1;
-    assert_int_equal(links, 32);
-    any_topology_free(t);
-    /* six, of which c3 is a switch: ranks c3 0, c4 1, c2 2, c5 3, c1 4, c0 5 */
-    t = topology(HEAD ROUTERS(1) NET(6) "[{torus: [6]}]\n"
-                                        "cubes: {c3: {pes: 0, hbm: {slices: 0}}}\n");
-    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
-    assert_string_equal(cubes_of_route(t, 1, 5), "bcdef");
-    any_topology_free(t);
-    /* SIPs 1 and 2 are alike, but into the first the tree comes by c0, into the other by c3: ranks
-     * c0 c1 c4 c3 c2, and c3 c4 c2 c0 c1 */
-    t = topology("kernbench: 3\nname: m\nsips: 3\n" ROUTERS(
-        1) "fabric:\n  shape: net\n"
-           "  net: [{list: [s1.c0-s0.c0, s1.c3-s0.c2, s2.c0-s0.c2, s2.c3-s0.c0]}]\n" NET(
-               5) "[{torus: [5]}]\n");
-    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
-    assert_string_equal(cubes_of_route(t, 1, 3), "bcd");
-    assert_string_equal(cubes_of_route(t, 6, 8), "gfji");
-    assert_string_equal(cubes_of_route(t, 11, 13), "lmn");
-    any_topology_free(t);
-    check_rows(RING5, (struct row[]){{KB_WRITE, "c4.pe0", "c2.slice0", 40655000}}, 1, 0);
-}
-
-/*
- * A ring of five at c3, so that routes go up and down, and before it ranks c0 0, c1 1, c2 2, c3 3.
- * c2 goes to c3 up by c1, for 14 ns, and not down the link of 42 ns. c0 is 102 ns from c1, so it
- * goes down to c2, and from there may not go up.
- */
-static void the_step_depends_on_what_lies_before(void **state)
-{
-    const kb_topology *t =
-        topology(HEAD ROUTERS(1) "links:\n"
-                                 "  far: {bw_gbs: 128.0, latency_ns: 100.0}\n"
-                                 "  mid: {bw_gbs: 128.0, latency_ns: 40.0}\n"
-                                 "  near: {bw_gbs: 128.0, latency_ns: 5.0}\n" NET(
-                                     9) "[\n"
-                                        "    {list: [c0-c1], link: far},\n"
-                                        "    {list: [c0-c2, c1-c2, c1-c3], link: near},\n"
-                                        "    {list: [c2-c3], link: mid}, {list: [c3-c4]},\n"
-                                        "    {torus: [5], of: 'c[4-8]'}]\n");
-
-    (void)state;
-    assert_int_equal(t->routes_by, ROUTES_UP_DOWN);
-    assert_string_equal(cubes_of_route(t, 2, 3), "cbd");
-    assert_string_equal(cubes_of_route(t, 0, 3), "acd");
-    assert_string_equal(cubes_of_route(t, 3, 0), "dca");
-    any_topology_free(t);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -694,6 +401,7 @@ int main(void)
         cmocka_unit_test(no_way_leads_there),
         cmocka_unit_test(one_way_links),
         cmocka_unit_test(shapes_have_their_links),
+        cmocka_unit_test(cubes_have_places),
         cmocka_unit_test(a_dragonfly_joins_its_groups),
         cmocka_unit_test(lanes_are_servers),
         cmocka_unit_test(heads_leave_lanes_in_order),
@@ -703,11 +411,6 @@ int main(void)
         cmocka_unit_test(requests_take_the_first_way),
         cmocka_unit_test(rails_behind_routers),
         cmocka_unit_test(rails_between_meshes),
-        cmocka_unit_test(a_net_has_the_results_of_its_mesh),
-        cmocka_unit_test(a_net_of_routers_has_them_too),
-        cmocka_unit_test(routes_have_no_circle),
-        cmocka_unit_test(routes_go_up_and_then_down),
-        cmocka_unit_test(the_step_depends_on_what_lies_before),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

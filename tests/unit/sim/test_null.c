@@ -31,6 +31,7 @@ static void use_endpoints(const kb_topology *topo)
     uint64_t offset;
     uint32_t number;
     kb_node node;
+    kb_cube_place place;
     kb_cube cube;
     kb_cost cost;
 
@@ -43,6 +44,7 @@ static void use_endpoints(const kb_topology *topo)
     REFUSES(2, kb_slice_get, N(0, topo), 0, N(1, &end));
     REFUSES(3, kb_slice_number, N(0, topo), N(1, &slice), N(2, &number));
     REFUSES(2, kb_cube_get, N(0, topo), 0, 0, N(1, &cube));
+    REFUSES(2, kb_cube_place_get, N(0, topo), 0, N(1, &place));
     REFUSES(2, kb_node_get, N(0, topo), 0, N(1, &node));
     REFUSES(3, kb_node_find, N(0, topo), N(1, "sip0"), 4, N(2, &number));
     REFUSES(4, kb_route_cost, N(0, topo), KB_READ, N(1, &pe), N(2, &slice), 64, N(3, &cost), NULL);

@@ -2,9 +2,11 @@
 #include "machine/tables.h"
 #include "support/any_topology.h"
 #include "support/scenario.h"
+#include "support/seeds.h"
 
 /*
- * KB_SEEDS=N in the environment runs seeds 1..N. Each seed is a machine of its own, ideal or
+ * KB_SEEDS=N in the environment runs seeds 1..N, KB_SEEDS=M-N those from M to N; KB_TEST names one
+ * of the tests. Each seed is a machine of its own, ideal or
  * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
  * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
  * are split.
@@ -13,22 +15,17 @@ enum { SEEDS = 50 };
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 
-static size_t seeds(void)
-{
-    const char *text = getenv("KB_SEEDS");
-
-    return text ? strtoull(text, NULL, 10) : SEEDS;
-}
-
-/* Calls `check` with every load of the machines 1..n_seeds, and of those that are interleaved. */
-static void each_scenario(size_t n_seeds, void (*machine)(FILE *out, uint64_t seed),
+/* Calls `check` with every load of one in `of` machines, and behind them of some that are
+ * interleaved. */
+static void each_scenario(uint64_t of, void (*machine)(FILE *out, uint64_t seed),
                           void (*check)(struct scenario *s))
 {
-    size_t sorted = 0, unsorted = 0, n_split = n_seeds / 4;
+    struct seeds seeds = seeds_of(SEEDS, of);
+    size_t sorted = 0, unsorted = 0, n_split = seeds_count(seeds) / 4;
 
-    for (uint64_t seed = 1; seed <= n_seeds + n_split; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last + n_split; seed++) {
         struct scenario s = {.seed = seed, .dice = seed};
-        bool splits = seed > n_seeds;
+        bool splits = seed > seeds.last;
         char *yaml = splits ? random_split_topo(machine, seed, &s.dice) : printed(machine, seed);
         struct judge_topo *t = judge_load_text(yaml);
 
@@ -75,21 +72,21 @@ static void check_whole_runs(struct scenario *s)
 static void both_engines_say_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds(), judge_random_topo, check_whole_runs);
+    each_scenario(1, judge_random_topo, check_whole_runs);
 }
 
 /* The same of machines with rings, planes, broken links, and grids of SIPs. */
 static void machines_of_any_shape_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds(), judge_random_shape, check_whole_runs);
+    each_scenario(1, judge_random_shape, check_whole_runs);
 }
 
 /* The same of machines with nets: kinds of cubes and links, lanes, one-way links. */
 static void nets_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds(), judge_random_net, check_whole_runs);
+    each_scenario(1, judge_random_net, check_whole_runs);
 }
 
 /* At once, and by a few events a call. */
@@ -109,14 +106,14 @@ static void check_banks(struct scenario *s)
 static void banks_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 8, judge_random_banks, check_banks);
+    each_scenario(8, judge_random_banks, check_banks);
 }
 
 /* The same of machines whose slices have caches: which lines are there, and what they wait for. */
 static void caches_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 4, judge_random_caches, check_banks);
+    each_scenario(4, judge_random_caches, check_banks);
 }
 
 /* The same of machines whose cubes have an L2, before slices of any kind: what it asks of them
@@ -124,7 +121,7 @@ static void caches_do_what_the_judge_says(void **state)
 static void l2s_do_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 4, judge_random_l2, check_banks);
+    each_scenario(4, judge_random_l2, check_banks);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */
@@ -183,11 +180,11 @@ static void check_uses(struct scenario *s)
 static void both_engines_count_the_same(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_topo, check_uses);
-    each_scenario(seeds() / 2, judge_random_shape, check_uses);
-    each_scenario(seeds() / 2, judge_random_net, check_uses);
-    each_scenario(seeds() / 8, judge_random_banks, check_uses);
-    each_scenario(seeds() / 8, judge_random_caches, check_uses);
+    each_scenario(2, judge_random_topo, check_uses);
+    each_scenario(2, judge_random_shape, check_uses);
+    each_scenario(2, judge_random_net, check_uses);
+    each_scenario(8, judge_random_banks, check_uses);
+    each_scenario(8, judge_random_caches, check_uses);
 }
 
 /* -- runs that end early -------------------------------------------------------------------- */
@@ -235,9 +232,9 @@ static void check_until(struct scenario *s)
 static void until_keeps_what_is_complete_by_then(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_topo, check_until);
-    each_scenario(seeds() / 4, judge_random_shape, check_until);
-    each_scenario(seeds() / 8, judge_random_caches, check_until);
+    each_scenario(2, judge_random_topo, check_until);
+    each_scenario(4, judge_random_shape, check_until);
+    each_scenario(8, judge_random_caches, check_until);
 }
 
 /* Both engines have the same rows complete after as many events, and those as the judge has. */
@@ -269,9 +266,9 @@ static void check_max_events(struct scenario *s)
 static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_topo, check_max_events);
-    each_scenario(seeds() / 4, judge_random_shape, check_max_events);
-    each_scenario(seeds() / 8, judge_random_caches, check_max_events);
+    each_scenario(2, judge_random_topo, check_max_events);
+    each_scenario(4, judge_random_shape, check_max_events);
+    each_scenario(8, judge_random_caches, check_max_events);
 }
 
 /* -- costs left out ------------------------------------------------------------------------- */
@@ -311,10 +308,10 @@ static void check_costs_off(struct scenario *s)
 static void engines_agree_whatever_cost_is_left_out(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, judge_random_topo, check_costs_off);
-    each_scenario(seeds() / 4, judge_random_shape, check_costs_off);
-    each_scenario(seeds() / 8, judge_random_caches, check_costs_off);
-    each_scenario(seeds() / 8, judge_random_l2, check_costs_off);
+    each_scenario(2, judge_random_topo, check_costs_off);
+    each_scenario(4, judge_random_shape, check_costs_off);
+    each_scenario(8, judge_random_caches, check_costs_off);
+    each_scenario(8, judge_random_l2, check_costs_off);
 }
 
 int main(void)
@@ -332,5 +329,6 @@ int main(void)
         cmocka_unit_test(engines_agree_whatever_cost_is_left_out),
     };
 
+    cmocka_set_test_filter(getenv("KB_TEST"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,8 +86,8 @@ static inline uint32_t all_pes(tl_ctx *tl)
     return kb_pe_count(tl_topology(tl));
 }
 
-/* The part of `t`, placed BY_ROWS, that has row `i`. Where all PEs have as many rows, the first look
- * finds it. */
+/* The part of `t`, placed BY_ROWS, that has row `i`. Where all PEs have as many rows, the first
+ * look finds it. */
 static inline kb_shard shard_of_row(tl_ctx *tl, const kb_tensor *t, int64_t i)
 {
     int64_t low = 0, high = all_pes(tl) - 1;

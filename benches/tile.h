@@ -86,21 +86,23 @@ static inline uint32_t all_pes(tl_ctx *tl)
     return kb_pe_count(tl_topology(tl));
 }
 
-/* The part of `t`, placed BY_ROWS, that has row `i`. */
+/* The part of `t`, placed BY_ROWS, that has row `i`. Where all PEs have as many rows, the first
+ * look finds it. */
 static inline kb_shard shard_of_row(tl_ctx *tl, const kb_tensor *t, int64_t i)
 {
-    uint32_t low = 0, high = all_pes(tl) - 1;
+    int64_t low = 0, high = all_pes(tl) - 1;
+    int64_t at = least(share(high + 1, i, kb_tensor_shape(t).dim[0]), high);
+    kb_shard shard = kb_tensor_shard(t, (uint32_t)at);
 
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        kb_shard shard = kb_tensor_shard(t, middle);
-
-        if (shard.first[0] + shard.shape.dim[0] > i)
-            high = middle;
+    while (low < high && (i < shard.first[0] || i >= shard.first[0] + shard.shape.dim[0])) {
+        if (i < shard.first[0])
+            high = at - 1;
         else
-            low = middle + 1;
+            low = at + 1;
+        at = (low + high) / 2;
+        shard = kb_tensor_shard(t, (uint32_t)at);
     }
-    return kb_tensor_shard(t, low);
+    return shard;
 }
 
 /* The address of row `i` of it. */

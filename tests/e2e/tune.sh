@@ -62,6 +62,21 @@ equal "each machine has the rows that tune prints for it alone, for any -j" "$(x
 run tune softmax M=64 arg.N=320,448 "${machines[@]}" --resume --format csv -o kept.csv
 [ $code -eq 0 ] && [ "$(sed 1d kept.csv | wc -l)" = 8 ] && [ ! -e kept.csv.journal ]
 ok "with a journal of machines"
+for part in 1 2 3; do
+    run tune softmax M=64 arg.N=640,320,448 "${machines[@]}" --shard $part/3 --format csv --quiet -o parts.csv
+done
+run merge parts.csv
+same parts.csv machines1.csv
+ok "parts have whole machines"
+run tune softmax M=64 arg.N=640,320,448 "${machines[@]}" -j 2
+[ "$(awk 'NR == 1 { print $3 }' out)" = arg.N ] && [ "$(grep -c ^best: out)" = 4 ]
+ok "a table names the argument, and the best of each machine"
+times=
+while read -r _ _ words; do
+    # shellcheck disable=SC2086
+    times+=$("$SIM" run $words --format csv --quiet | awk -F, 'NR == 2 { print $5 }')$'\n'
+done < <(grep ^best: out)
+equal "which are commands that take that time" "$(awk -F, '$6 == "ok" && !($1 "," $2 in seen) { seen[$1 "," $2]; print $4 }' machines1.csv | xargs)" "$(xargs <<<"$times")"
 run tune softmax N=64 arg.M=0,70000 --vary cube.noc.bw_gbs=64,128 --format csv
 [ $code -eq 2 ] && says "2 of 2 machines failed"
 ok "machines on which nothing runs"
@@ -75,6 +90,7 @@ ok "what cannot run has a row"
 run tune softmax N=64 arg.M=0,70000
 [ $code -eq 2 ] && says "all runs failed, the table says why" && [ "$(grep -c failed out)" = 3 ]
 ok "if all fail, the exit code is theirs"
+refused "a part of one machine" 2 "--shard needs --vary: parts are points of a sweep, rates, or machines" tune softmax arg.M=1,2 --shard 1/2 --format csv -o no.csv
 refused "no list" 2 "tune needs values of an argument, as arg.M=LIST" tune softmax M=64
 refused "an argument that the bench has not" 2 "'arg.Q=1' is no list of an argument of softmax" tune softmax arg.Q=1
 refused "both" 2 "'arg.M=1' and 'M=64' are given both" tune softmax M=64 arg.M=1

@@ -8,6 +8,7 @@
  */
 #include "cli/vary/captured.h"
 #include "cli/out/memory.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,27 @@ static void keep_args(struct captured *c, const struct origin_arg *args, size_t 
                                          .is_number = args[i].is_number};
 }
 
+/* The one copy of the name of a column, for all rows of this process: rows outlive the command that
+ * made them, and its names. Machines may be asked by several threads. */
+static const char *column_name(const char *name)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char **names;
+    static size_t n, room;
+    size_t i = 0;
+
+    pthread_mutex_lock(&lock);
+    while (i < n && strcmp(names[i], name) != 0)
+        i++;
+    if (i == n) {
+        names = memory_room(names, n, &room, sizeof *names);
+        names[n++] = memory_text(name);
+    }
+    name = names[i];
+    pthread_mutex_unlock(&lock);
+    return name;
+}
+
 void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
                    size_t n_args)
 {
@@ -66,6 +88,8 @@ void captured_rows(struct captured *c, const struct rows *rows, const struct ori
     c->n_columns = c->n_keys + rows->n_columns;
     memcpy(c->columns, c->key_columns, c->n_keys * sizeof *c->columns);
     memcpy(c->columns + c->n_keys, rows->columns, rows->n_columns * sizeof *c->columns);
+    for (size_t i = c->n_keys; i < c->n_columns; i++)
+        c->columns[i].name = column_name(c->columns[i].name);
     for (uint64_t i = 0; i < rows->n_rows; i++)
         if (rows->row(rows->arg, i, cells))
             keep_row(c, cells, rows->n_columns);
@@ -126,21 +150,6 @@ void captured_pack(const struct captured *c, struct packed *to)
     packed_put_text(to, c->note);
 }
 
-/* The one copy of the name of a column, for all rows of this process. */
-static const char *column_name(struct packed *from)
-{
-    static char *names[2 * ROW_CELLS_MAX];
-    char *name = packed_take_text(from);
-    size_t i = 0;
-
-    while (names[i] && name && strcmp(names[i], name) != 0)
-        i++;
-    if (!names[i])
-        return names[i] = name;
-    free(name);
-    return names[i];
-}
-
 static void unpack_rows(struct captured *c, struct packed *from)
 {
     const char *bytes;
@@ -164,9 +173,12 @@ void captured_unpack(struct captured *c, struct packed *from)
     memcpy(c->columns, c->key_columns, c->n_keys * sizeof *c->columns);
     for (size_t i = c->n_keys; i < c->n_columns; i++) {
         enum cell_type type;
+        char *name;
 
         PACKED_TAKE(from, type);
-        c->columns[i] = (struct column)COLUMN_BY_HAND(column_name(from), type);
+        name = packed_take_text(from);
+        c->columns[i] = (struct column)COLUMN_BY_HAND(name ? column_name(name) : NULL, type);
+        free(name);
     }
     unpack_rows(c, from);
     c->args = memory_new(n_args + 1, sizeof *c->args);

@@ -49,19 +49,20 @@ static const double dry_run_s = 0.2;
 
 /* Does the command have runs of its own to keep all processors busy to its end? Then machines come
  * one after the other: side by side, the last one would keep one of them. */
-static bool spreads(const struct cli *cli)
+bool vary_spreads(const struct cli *cli)
 {
     return cli->opts.command == COMMAND_TUNE;
 }
 
 static void make_room(struct vary *v)
 {
-    v->threads = spreads(v->cli) ? 1 : plan_threads(v->cli);
-    v->jobs = spreads(v->cli) ? plan_threads(v->cli) : 1;
+    v->threads = vary_spreads(v->cli) ? 1 : plan_threads(v->cli);
+    v->jobs = vary_spreads(v->cli) ? plan_threads(v->cli) : 1;
     v->window = v->threads * WINDOW_PER_THREAD;
     v->slot = memory_new(v->window, sizeof *v->slot);
     for (uint64_t i = 0; i < v->window; i++)
         sink_open_memory(&v->slot[i].text);
+    sink_open_memory(&v->notes);
 }
 
 static void free_room(struct vary *v)
@@ -70,6 +71,7 @@ static void free_room(struct vary *v)
         vary_free_slot(v, &v->slot[i]);
         sink_free(&v->slot[i].text);
     }
+    sink_free(&v->notes);
     all_rows_free(&v->all);
     all_rows_free(&v->stats);
     for (size_t k = 0; k < v->n_failures; k++)
@@ -106,6 +108,8 @@ static bool end_output(struct vary *v)
     struct rows table = all_rows_table(&v->all);
     struct origin origin = vary_origin(v);
 
+    sink_bytes(&v->notes, "", 1);
+    table.note = *v->notes.buffer ? v->notes.buffer : NULL;
     if (vary_is_streamed(v) && v->begun)
         out_tail(&(struct rows){0}, v->cli->opts.format, v->out);
     else if (table.n_columns > 0)

@@ -80,6 +80,20 @@ static bool machine_row(void *arg, uint64_t i, struct cell *cells)
     return captured_row(arg, i, cells);
 }
 
+/* "best: run softmax N=320 --set cube.hbm.bw_gbs=128": the note of its rows, and its keys. */
+static void keep_note(struct vary *v, const struct slot *s, uint64_t i)
+{
+    if (!s->rows.note || !vary_spreads(v->cli))
+        return;
+    if (v->notes.at > v->notes.buffer)
+        sink_text(&v->notes, "\n");
+    sink_text(&v->notes, s->rows.note);
+    for (size_t k = 0; k < v->variants.n_keys; k++) {
+        sink_text(&v->notes, " --set ");
+        sink_text(&v->notes, variants_word(&v->variants, vary_number(v, i), k));
+    }
+}
+
 /* Its rows, held against --fail-if, go where all go. */
 static void give_rows(struct vary *v, struct slot *s, uint64_t i)
 {
@@ -98,6 +112,7 @@ static void give_rows(struct vary *v, struct slot *s, uint64_t i)
         tables_add_more(&v->sink.session->tables, vary_origin(v).command, &rows);
     else
         all_rows_keep(&v->all, vary_number(v, i), &s->rows);
+    keep_note(v, s, i);
     if (s->stats.n_rows > 0)
         all_rows_keep(&v->stats, vary_number(v, i), &s->stats);
 }

@@ -38,6 +38,7 @@ struct vary {
     atomic_size_t held;     /* bytes, by machines that wait for their turn */
     struct sink sink, *out; /* where rows go; NULL: a dry run */
     struct all_rows all;    /* for a table */
+    struct sink notes;      /* below it */
     uint64_t first, n;      /* machines of this part, which is mostly the whole */
     bool begun, any_row;    /* the head is written; a row is */
     uint64_t n_done, n_failed;
@@ -88,6 +89,9 @@ bool vary_is_streamed(const struct vary *v);
  */
 
 bool vary_give_machine(void *arg, uint64_t i);
+
+/* Do the runs of one machine keep all workers busy? Its rows then have a note of their own. */
+bool vary_spreads(const struct cli *cli);
 
 /* The origin that rows tell. */
 struct origin vary_origin(const struct vary *v);

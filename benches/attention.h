@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 /* Of some rows: largest score [rows,1], sum of exp(score - largest), and those times v [rows,D]. */
 struct partial {

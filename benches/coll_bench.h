@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kb_coll.h"
-#include "tile.h"
+#include "bench_tile.h"
 
 #define ALL_DTYPES "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
 #define COUNT_ARG(initial, help)                                                                   \

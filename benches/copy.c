@@ -17,7 +17,7 @@
  * dtype.
  */
 #include <string.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 /* A piece of the part that lies in the slice of one PE. */
 struct piece {

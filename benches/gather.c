@@ -12,7 +12,7 @@
  * Arguments: M rows of the table, L indices (drawn from --seed), D columns, dtype.
  */
 #include <string.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 enum { AT_ONCE = 16 }; /* rows under way */
 

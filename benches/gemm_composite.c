@@ -13,7 +13,7 @@
  * loaded first, no read overlaps with a product. Arguments: M, N, K, dtype, variant.
  */
 #include <math.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 enum variant { REF_REF, LOAD_REF, LOAD_LOAD };
 

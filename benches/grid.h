@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 /* A PE has buffers for tiles that others send; it begins to load so many steps ahead; so many of
  * what it has loaded are under way. */

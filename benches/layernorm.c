@@ -10,7 +10,7 @@
  * Arguments: M rows, N columns, dtype, eps.
  */
 #include <math.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};
 

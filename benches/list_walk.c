@@ -10,7 +10,7 @@
  *
  * Arguments: N nodes, L steps; the cycle is drawn from --seed.
  */
-#include "tile.h"
+#include "bench_tile.h"
 
 static void list_walk(tl_ctx *tl, const kb_args *args)
 {

@@ -10,7 +10,7 @@
  * product alone (gemm_composite.c). Arguments: M, N, K, dtype, and act: relu, sigmoid or tanh.
  */
 #include <math.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 enum act { RELU, SIGMOID, TANH };
 

@@ -11,7 +11,7 @@
  * given back.
  */
 #include <math.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 static uint64_t address(const kb_shard *part, int64_t i, int64_t j)
 {

@@ -9,7 +9,7 @@
  * commands for each PE, 213.17 ns. Arguments: M rows, N columns, dtype.
  */
 #include <math.h>
-#include "tile.h"
+#include "bench_tile.h"
 
 static void softmax(tl_ctx *tl, const kb_args *args)
 {

@@ -10,7 +10,7 @@
  * takes 86.68 ns. Arguments: M rows, N columns, dtype, and t, which decides how many rows are
  * doubled.
  */
-#include "tile.h"
+#include "bench_tile.h"
 
 static void threshold(tl_ctx *tl, const kb_args *args)
 {

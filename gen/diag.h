@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit codes of kbgen; opts.def says what they mean. */
+/* Exit codes of kbgen; gen_opts.def says what they mean. */
 enum exit_code {
     EXIT_OK = 0,
     EXIT_USAGE = 2,  /* a mistake on the command line */

@@ -11,23 +11,23 @@
 
 enum option_id {
 #define OPTION(NAME, ...) OPTION_##NAME,
-#include "opts.def"
+#include "gen_opts.def"
     N_OPTIONS
 };
 
 static const struct help_option rows[N_OPTIONS] = {
 #define OPTION(NAME, name, argument, help) [OPTION_##NAME] = {name, 0, argument, 1, help, NULL},
-#include "opts.def"
+#include "gen_opts.def"
 };
 
 static const struct help_example examples[] = {
 #define EXAMPLE(line, what) {0, line, what},
-#include "opts.def"
+#include "gen_opts.def"
 };
 
 static const struct help_entry exit_codes[] = {
 #define EXIT_MEANS(code, text) {code, text},
-#include "opts.def"
+#include "gen_opts.def"
     {NULL, NULL}};
 
 /* -- the options ---------------------------------------------------------------------------- */
@@ -245,6 +245,11 @@ void options_read(struct options *o, struct arena *arena, int argc, char **argv)
     o->sets = arena_alloc(arena, (size_t)argc * sizeof(*o->sets));
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+        int id = (c == '?' || c == ':' ? optopt : c) - BASE;
+        const char *cut = id < 0 ? NULL : help_cut_short(rows[id].name, argv);
+
+        if (cut)
+            bad_option('?', -1, cut);
         if (c == '?' || c == ':')
             bad_option(c, optopt - BASE, argv[optind - 1]);
         set_option(o, c - BASE, optarg);

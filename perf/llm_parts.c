@@ -8,7 +8,7 @@
  */
 #include "cli/cli_main.h"
 #include "cli/llm/cause.h"
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>

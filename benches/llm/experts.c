@@ -3,7 +3,7 @@
  *
  * All is done by each row of a rank's grid on its own: its tokens are those of its part of x, each
  * PE moves its own columns of them, and a token's products are made in the row that has the token.
- * A slot is a token and one of its choices (route.h).
+ * A slot is a token and one of its choices (llm_route.h).
  *
  * One rank has all experts, or a part of each (ep = 1): rows of an expert are gathered from x where
  * they are multiplied, and lie in y in the order of slots by experts. Nothing is sent.
@@ -22,7 +22,7 @@
  * both for itself; rank 1 owns 2, for itself, and 3, for rank 0. cap is 2. Rank 0 gets rows 0 and 1
  * from itself, row 3 from rank 1.
  */
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 #include "kb_coll.h"
 
 /* Slots of the tokens of a row of the grid, by the rank that owns them. */

@@ -18,7 +18,7 @@
  * Example: a latent of 512 and 64 turned columns are 64 units of 8 and 1. With 8 PEs each has 64
  * columns of latents, then 8 that are turned, and stores them in two pieces of each token's row.
  */
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 
 tl_tensor *llm_load_q(const struct llm_pe *me, const struct llm_op *op, int64_t row, int64_t rows)
 {

@@ -20,7 +20,7 @@
  * which is first on a link, so no two layers are alike. One layer of one cube is simulated, and 33
  * collectives of eight.
  */
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 #include <math.h>
 
 /* The place of this PE in the row of what was done. */

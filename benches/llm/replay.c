@@ -18,7 +18,7 @@
  * what is sent while its engine is busy no later than the engine's next end.
  */
 #include "benches/llm/replay.h"
-#include "benches/tile.h"
+#include "benches/bench_tile.h"
 #include "kb_coll.h"
 #include <math.h>
 

@@ -6,7 +6,7 @@
  * Collectives have an order of their own. When all PEs of all ranks have passed the barrier of an
  * operation, it has ended; how much later than the one before is its time.
  */
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 #include "kb_coll.h"
 #include <math.h>
 

@@ -2,8 +2,8 @@
  */
 #ifndef STEP_H
 #define STEP_H
-#include "benches/llm/requests.h"
-#include "benches/llm/route.h"
+#include "benches/llm/llm_requests.h"
+#include "benches/llm/llm_route.h"
 #include "kernbench.h"
 #include "tl.h"
 

@@ -1,6 +1,15 @@
 /* help.c -- how options and examples are written, for --help and the manual page. */
 #include "base/help.h"
+#include <getopt.h>
 #include <string.h>
+
+const char *help_cut_short(const char *name, char *const argv[])
+{
+    bool apart = optarg && optarg == argv[optind - 1]; /* "--name ARG", not "--name=ARG" */
+    const char *word = argv[optind - 1 - apart];
+
+    return strcspn(word + 2, "=") < strlen(name) ? word : NULL;
+}
 
 void help_form(const struct help_option *o, char text[64])
 {

@@ -12,7 +12,7 @@
 #include "cli/llm/chakra_run.h"
 #include "cli/llm/facts.h"
 #include "cli/llm/divide.h"
-#include "cli/llm/pieces.h"
+#include "cli/llm/llm_pieces.h"
 #include "cli/llm/graph_check.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_asked.h"

@@ -23,6 +23,11 @@
  * 5, and all others with `above_ns` their bounds, state `bound`, as 6 is more than 5.
  *
  * With --verify the winner alone runs again, with Phase 2.
+ *
+ * A part of --shard weighs all runs and does its own, which are beside each other in the order in
+ * which all run. Its file is their journal, and no table. It knows the best of its own runs only,
+ * so it stops and leaves out no run that the whole would not: when the same command with --resume
+ * gives them in order, each has the row that it has in the whole.
  */
 #include "cli/benches.h"
 #include "cli/out/memory.h"
@@ -70,7 +75,9 @@ struct tune {
     size_t n_fixed;
     kb_bound *bound;   /* owned: of each run */
     uint64_t *turn;    /* owned: runs in the order in which they run */
-    struct slot *slot; /* owned: of the run whose turn is i at i % window */
+    uint64_t first;    /* the turn of the first run of this part, which is mostly the whole; */
+    uint64_t n;        /* and how many it has */
+    struct slot *slot; /* owned: of item i of the plan, the run whose turn is first + i, at i % window */
     uint64_t window;
     _Atomic int64_t *best_fs; /* owned, of all workers: of the runs that were given */
     struct tried *tried;      /* owned: of each run */
@@ -201,11 +208,11 @@ static void set_turns(struct tune *t)
 
 /* -- runs in turn ----------------------------------------------------------------------------- */
 
-static void do_run(void *arg, unsigned thread, uint64_t turn)
+static void do_run(void *arg, unsigned thread, uint64_t item)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[turn % t->window];
-    uint64_t i = t->turn[turn];
+    struct slot *s = &t->slot[item % t->window];
+    uint64_t i = t->turn[t->first + item];
     kb_error why = {""};
     bool wants = false;
 
@@ -228,29 +235,29 @@ static void do_run(void *arg, unsigned thread, uint64_t turn)
 
 /* -- as bytes ------------------------------------------------------------------------------- */
 
-static void pack_run(void *arg, uint64_t turn, struct packed *to)
+static void pack_run(void *arg, uint64_t item, struct packed *to)
 {
     const struct tune *t = arg;
-    const struct slot *s = &t->slot[turn % t->window];
+    const struct slot *s = &t->slot[item % t->window];
 
     PACKED_PUT(to, s->tried);
     PACKED_PUT(to, s->said);
 }
 
-static void unpack_run(void *arg, uint64_t turn, struct packed *from)
+static void unpack_run(void *arg, uint64_t item, struct packed *from)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[turn % t->window];
+    struct slot *s = &t->slot[item % t->window];
 
     PACKED_TAKE(from, s->tried);
     PACKED_TAKE(from, s->said);
 }
 
-static void run_died(void *arg, uint64_t turn, enum exit_code code, const char *why,
+static void run_died(void *arg, uint64_t item, enum exit_code code, const char *why,
                      const char *said)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[turn % t->window];
+    struct slot *s = &t->slot[item % t->window];
 
     s->tried = (struct tried){.state = TRIED_FAILED, .code = code};
     s->said = (struct said){.n = 0};
@@ -259,10 +266,10 @@ static void run_died(void *arg, uint64_t turn, enum exit_code code, const char *
     say_into(NULL);
 }
 
-static bool is_final(void *arg, uint64_t turn)
+static bool is_final(void *arg, uint64_t item)
 {
     const struct tune *t = arg;
-    const struct tried *r = &t->slot[turn % t->window].tried;
+    const struct tried *r = &t->slot[item % t->window].tried;
 
     return r->state != TRIED_WAITS && r->code != EXIT_SYSTEM;
 }
@@ -280,11 +287,11 @@ static char *reason_of(const struct tune *t, const struct slot *s)
     return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
 }
 
-static bool give_run(void *arg, uint64_t turn)
+static bool give_run(void *arg, uint64_t item)
 {
     struct tune *t = arg;
-    struct slot *s = &t->slot[turn % t->window];
-    uint64_t i = t->turn[turn];
+    struct slot *s = &t->slot[item % t->window];
+    uint64_t i = t->turn[t->first + item];
     int64_t best = best_fs(t);
 
     if (s->tried.state == TRIED_WAITS) /* Ctrl-C */
@@ -319,6 +326,7 @@ static enum exit_code weigh_all(struct tune *t)
                         .pack = pack_weight,
                         .unpack = unpack_weight,
                         .died = weigher_died,
+                        .part_is_journal = true,
                         .arg = t};
 
     t->bound = memory_new(t->variants.n, sizeof *t->bound);
@@ -329,17 +337,19 @@ static enum exit_code run_all(struct tune *t)
 {
     struct plan plan = {.cli = t->cli,
                         .things = "runs",
-                        .n = t->variants.n,
+                        .n = t->n,
                         .threads = plan_threads(t->cli),
                         .window = (uint64_t)plan_threads(t->cli) * WINDOW_PER_THREAD,
                         .apart = !session_here(),
-                        .first = t->variants.n, /* behind the weights */
+                        /* behind the weights, which each part has: a number is left out between */
+                        .first = t->variants.n + 1 + t->first,
                         .work = do_run,
                         .give = give_run,
                         .is_final = is_final,
                         .pack = pack_run,
                         .unpack = unpack_run,
                         .died = run_died,
+                        .part_is_journal = true,
                         .arg = t};
 
     t->window = plan.window;
@@ -367,7 +377,7 @@ static void sort_rows(struct tune *t)
 {
     t->order = memory_new(t->n_given + 1, sizeof *t->order);
     for (uint64_t i = 0; i < t->n_given; i++)
-        t->order[i] = t->turn[i];
+        t->order[i] = t->turn[t->first + i];
     qsort_r(t->order, t->n_given, sizeof *t->order, compare, t);
 }
 
@@ -458,17 +468,35 @@ static void make_note(const struct tune *t, char note[NOTE_BYTES])
         n += (size_t)snprintf(note + n, NOTE_BYTES - n, " %s", words[k]);
 }
 
+static enum exit_code weigh_and_run(struct tune *t)
+{
+    enum exit_code code = weigh_all(t);
+
+    if (code)
+        return code;
+    set_turns(t);
+    return stop_asked() ? EXIT_OK : run_all(t);
+}
+
+/* Only its journal is written. */
+static enum exit_code run_part(struct tune *t)
+{
+    stop_defer(true);
+    enum exit_code code = weigh_and_run(t);
+    stop_defer(false);
+    if (code || t->n_given == t->n)
+        return code;
+    cmd_note(t->cli, "%s: the same command goes on from here", stop_word());
+    return EXIT_INTERRUPTED;
+}
+
 static enum exit_code tune_into(void *arg, struct sink *s)
 {
     struct tune *t = arg;
     struct rows rows = {.columns = t->columns, .row = tuned_row, .arg = t};
     char note[NOTE_BYTES];
-    enum exit_code code = weigh_all(t), compared = EXIT_OK;
+    enum exit_code code = weigh_and_run(t), compared = EXIT_OK;
 
-    if (code)
-        return code;
-    set_turns(t);
-    code = stop_asked() ? EXIT_OK : run_all(t);
     if (code)
         return code;
     sort_rows(t);
@@ -534,7 +562,7 @@ static enum exit_code read_words(struct tune *t)
 static void free_tune(struct tune *t)
 {
     for (uint64_t i = 0; i < t->n_given; i++)
-        free(t->tried[t->turn[i]].failed);
+        free(t->tried[t->turn[t->first + i]].failed);
     captured_free(&t->verified);
     variants_free(&t->variants);
     munmap(t->best_fs, sizeof *t->best_fs);
@@ -560,9 +588,11 @@ enum exit_code cmd_tune(const struct cli *cli)
     t->bench = bench_find(cli, cli->opts.operand[0], &code);
     if (!code)
         code = read_words(t);
-    if (!code)
-        code = cmd_output(cli, tune_into, t);
-    if (!code && !has_winner(t))
+    t->first = plan_first(cli, t->variants.n);
+    t->n = plan_count(cli, t->variants.n);
+    if (!code && cli->opts.shard.n)
+        code = run_part(t);
+    else if (!code && !(code = cmd_output(cli, tune_into, t)) && !has_winner(t))
         code = cmd_say(cli, t->failed, "all runs failed, the table says why");
     if (!stop_leaves())
         free_tune(t);

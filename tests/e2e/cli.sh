@@ -123,6 +123,10 @@ refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load
 refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
 refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates
 refused "an option that is cut off" 2 "unknown option '--maxeventsss', did you mean '--max-events'?" replay x --maxeventsss
+refused "a name that is not typed in full" 2 "unknown option '--phase', did you mean '--phase2'?" run gemm --phase on
+refused "with its argument behind =" 2 "unknown option '--forma', did you mean '--format'?" probe --forma=csv
+refused "without an argument" 2 "unknown option '--quie', did you mean '--quiet'?" probe --quie
+refused "where its argument is missing" 2 "unknown option '--outpu', did you mean '--output'?" probe --outpu
 
 # -- tables -------------------------------------------------------------------------------------
 

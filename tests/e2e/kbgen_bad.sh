@@ -83,6 +83,8 @@ Try 'kbgen --help'."
     begins "--set without assignment" 2 "kbgen: an argument is needed by --set" --set
     begins "--name with an argument" 2 "kbgen: no argument is taken by --name" --name=x topologies/cube8.yaml
     begins "an option that is nearly one" 2 "kbgen: unknown option '--confg', did you mean '--config'?" --confg x
+    begins "a name that is not typed in full" 2 "kbgen: unknown option '--conf', did you mean '--config'?" --conf topologies/cube8.yaml
+    begins "the same with an argument" 2 "kbgen: unknown option '--completio', did you mean '--completion'?" topologies/cube8.yaml --completio bash
     begins "a shell that is none" 2 "kbgen: --completion is for bash, zsh or fish, not csh" --completion csh
     begins "an option without an argument" 2 "kbgen: an argument is needed by --completion$try" --completion
     begins "no such file" 3 "$work/none.yaml: cannot be read: " "$work/none.yaml"

@@ -69,27 +69,28 @@ refused "no output" 2 "--resume needs --output, which is not given" study s.yaml
 
 # -- parts ------------------------------------------------------------------------------------------
 
-# parted NAME ARGUMENT...: three parts by themselves, and the whole of them without another run
+# parted NAME FIRST ARGUMENT...: three parts by themselves, and the whole of them without another run; runs have numbers from FIRST on
 parted()
 {
-    local name=$1 i
+    local name=$1 first=$2 i
 
-    shift
+    shift 2
     rm -f p.csv* w.csv
     call "$SIM" "$@" --quiet -o w.csv --format csv
     local whole=$code
     for i in 3 1 2; do "$SIM" "$@" --quiet -o p.csv --format csv --shard $i/3 2>err; done
-    python3 - p.csv.?of3 <<'PYTHON'
+    python3 - "$first" p.csv.?of3 <<'PYTHON'
 import struct, sys
-numbers = []
-for name in sys.argv[1:]:
+first, numbers = int(sys.argv[1]), []
+for name in sys.argv[2:]:
     with open(name, "rb") as f:
         f.readline()
         while head := f.read(24):
             number, n, _ = struct.unpack("QQQ", head)
-            numbers.append(number)
+            if number >= first:
+                numbers.append(number - first)
             f.seek(n, 1)
-assert sorted(numbers) == list(range(len(numbers))) and len(numbers) >= 10, numbers
+assert sorted(numbers) == list(range(len(numbers))) and len(numbers) >= 9, numbers
 PYTHON
     ok "parts of $name have each run once"
     [ ! -e p.csv ] && [ -s p.csv.3of3 ] && call timeout 60 "$SIM" "$@" --quiet -o p.csv --format csv --resume
@@ -100,8 +101,11 @@ PYTHON
     [ $code -eq $whole ] && same w.csv p.csv
     ok "$name without one of its parts, which is run"
 }
-parted "a study" study s.yaml
-parted "rates" load --pattern uniform --rate 0.02:0.06:0.01 --seeds 2 --txns 5000
+parted "a study" 0 study s.yaml
+parted "rates" 0 load --pattern uniform --rate 0.02:0.06:0.01 --seeds 2 --txns 5000
+parted "runs of tune, behind their weights," 12 tune softmax M=64 arg.N=640,448,576,448,320,64:1024:192 --verify
+# With a million commands those that could be fastest come first, and some do not run.
+parted "runs of tune that are weighed" 10 tune flash S=4096 H=8 D=64 arg.BM=16,64,128 arg.BT=16,64,256
 refused "merge of parts that are no rows" 2 "p.csv.1of3 has results, and no rows: the same command joins them, with --resume in place of --shard" merge p.csv
 
 # -- points -------------------------------------------------------------------------------------------
@@ -149,11 +153,19 @@ cat >few.yaml <<'END_OF_STUDY'
 command: replay rows.csv
 vary: {cube.hbm.bw_gbs: [128, 256]}
 END_OF_STUDY
-declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy L=1024" [load]="load $rate" [run]="run copy L=1024")
+tune="tune softmax M=64 arg.N=64,128,192"
+llm="llm llama-3.2-1b --decode 64 --batch 1 --tries 1"
+declare -A line=([vary]="replay rows.csv --vary sips=1,2" [study]="study few.yaml" [why]="why copy L=1024" [load]="load $rate" [run]="run copy L=1024"
+    [sweep]="sweep --src c0.pe* --dst c0.slice0" [tune]="$tune" [llm]="$llm" [tune-vary]="$tune --vary cube.hbm.bw_gbs=128,256"
+    [llm-vary]="$llm --vary cube.hbm.bw_gbs=128,256")
 declare -A with=([breakdown]=--breakdown [stats]="--stats u.csv" [shard]="--shard 1/2 -o x.csv" [sqlite]="--sqlite d.db"
     [resume]="--resume -o x.csv" [fail-if]="--fail-if time_ns>1e9 --fail-if queue_channel_ns<0")
-declare -A no=([why/shard]="--shard needs --vary" [run/shard]="--shard needs --vary" [run/resume]="--resume needs --vary")
-for what in vary study why load run; do
+declare -A no=([why/shard]="--shard of why needs --vary: parts are machines, points of sweep, rates of load, runs of tune and study"
+    [run/shard]="--shard of run needs --vary" [run/resume]="--resume needs --vary" [llm/shard]="--shard of llm needs --vary" [llm/resume]="--resume needs --vary")
+for what in sweep tune llm tune-vary llm-vary; do
+    for option in breakdown stats; do no[$what/$option]="${what%-*} takes no --$option, it is an option of replay, load, run, why, study"; done
+done
+for what in vary study why load run sweep tune llm tune-vary llm-vary; do
     for option in breakdown stats shard sqlite resume fail-if; do
         rm -f x.csv* u.csv d.db
         words=${with[$option]}
@@ -163,6 +175,9 @@ for what in vary study why load run; do
             why) words="--fail-if kernel_ns<0" ;;
             load) words="--fail-if mean_ns<0" ;;
             run) words="--fail-if kernel_ns<0" ;;
+            tune*) words="--fail-if time_ns<0" ;;
+            llm*) words="--fail-if step_ms<0" ;;
+            sweep) words="--fail-if mean_ns<0" ;;
         esac
         # shellcheck disable=SC2086
         run ${line[$what]} $words --quiet --format csv

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# names.sh -- a type that a public header defines has a name that no other public header gives to something else. Prints TAP.
+# names.sh -- a type that a public header defines has a name that no other public header gives to something else; and no two
+# source files have one name. Prints TAP.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 
@@ -24,4 +25,15 @@ ok "no two public headers define the same name"
 ok "what they define is found"
 sed 's/^typedef struct kb_transaction {/typedef struct kb_asked {/; s/^} kb_transaction;/} kb_request;/' runtime/include/kernbench.h >"$work/kernbench.h"
 equal "planted" "kb_request: $work/kernbench.h runtime/include/component.h" "$(twice "$work/kernbench.h" runtime/include/component.h)"
+
+# same_names: file names on stdin that end in a name which another ends in, too
+same_names()
+{
+    awk -F/ '{ n[$NF]++; where[$NF] = where[$NF] " " $0 } END { for (name in n) if (n[name] > 1) print name ":" where[name] }' | sort
+}
+
+# A message, a profile and the log of a kernel name a file without its folder.
+nothing "$(find gen runtime benches -name '*.[ch]' -o -name '*.def' | sort | same_names)"
+ok "no two files of gen/, runtime/ and benches/ have the same name"
+equal "planted, too" "b.c: a/b.c c/b.c" "$(printf '%s\n' a/b.c a/c.c c/b.c | same_names)"
 plan

@@ -7,7 +7,7 @@
 #include "support/rig.h"
 
 #include "base/rng.h"
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 #include "cli/llm/run.h"
 #include <stdio.h>
 #include <string.h>

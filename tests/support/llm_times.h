@@ -6,7 +6,7 @@
 #include "support/rig.h"
 
 #include "cli/llm/routing.h"
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include <string.h>
 
 /* Small, with 4 layers; every kind of operation. */

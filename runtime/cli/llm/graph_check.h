@@ -1,7 +1,7 @@
 /* graph_check.h -- what an operation of a graph from a file must keep. */
 #ifndef GRAPH_CHECK_H
 #define GRAPH_CHECK_H
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 enum { GRAPH_WHY_BYTES = 160 };
 

@@ -1,7 +1,7 @@
 /* graph_flow.h -- what the operations of a layer are made with: one calls the next. */
 #ifndef GRAPH_FLOW_H
 #define GRAPH_FLOW_H
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 /* What operations hand to one another. */
 struct flow {

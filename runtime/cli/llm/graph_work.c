@@ -1,5 +1,5 @@
 /* graph_work.c -- what an operation computes, reads, writes and sends in a rank. */
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 /* The first expert of the rank that has most rows; *rows: how many. */
 static int64_t busiest(const struct llm_op *op, int64_t *rows)

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By their numbers in graph.c. */
+/* By their numbers in llm_graph.c. */
 static const char *const names[] = {
     [GRAPH_X] = "x",
     [GRAPH_DELTA] = "delta",

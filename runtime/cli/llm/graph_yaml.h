@@ -1,7 +1,7 @@
 /* graph_yaml.h -- the operations of an iteration as a YAML file: written, and read again. */
 #ifndef GRAPH_YAML_H
 #define GRAPH_YAML_H
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 /* A graph from a file, before it has places. */
 struct graph_file {

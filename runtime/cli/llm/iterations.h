@@ -2,7 +2,7 @@
  */
 #ifndef ITERATIONS_H
 #define ITERATIONS_H
-#include "benches/llm/requests.h"
+#include "benches/llm/llm_requests.h"
 #include "cli/command.h"
 #include "cli/query/llm_batch.h"
 

@@ -3,7 +3,7 @@
 #ifndef PIPELINE_H
 #define PIPELINE_H
 #include "cli/llm/energy.h"
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include "cli/llm/stage.h"
 
 struct pipeline {

@@ -1,7 +1,7 @@
 /* routing.h -- which experts tokens go to: evenly, by chance, or as a file says. */
 #ifndef ROUTING_H
 #define ROUTING_H
-#include "benches/llm/route.h"
+#include "benches/llm/llm_route.h"
 #include "cli/command.h"
 
 enum route_how { ROUTE_EVEN, ROUTE_UNIFORM, ROUTE_ZIPF, ROUTE_FILE };

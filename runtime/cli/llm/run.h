@@ -2,7 +2,7 @@
 #ifndef RUN_H
 #define RUN_H
 #include "cli/llm/chip.h"
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 /* What an operation took. */
 struct took {

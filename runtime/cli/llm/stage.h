@@ -1,7 +1,7 @@
 /* stage.h -- stages of a pipeline: the layers that each has of a graph. */
 #ifndef STAGE_H
 #define STAGE_H
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 
 /* A stage of a graph. */
 struct stage {

@@ -1,7 +1,7 @@
 /* tile_map.h -- the tiles of products as a file: to be read, edited and given back. */
 #ifndef TILE_MAP_H
 #define TILE_MAP_H
-#include "cli/llm/graph.h"
+#include "cli/llm/llm_graph.h"
 #include "cli/llm/chip.h"
 
 /* The tile of a product on a grid of PEs. */

@@ -318,11 +318,14 @@ static enum exit_code check_shard(const struct reading *r)
     if (o->report || o->dry_run)
         return say(r->program, EXIT_USAGE, "%s is of the whole, it takes no --shard",
                    o->report ? "a report" : "--dry-run");
-    if (o->command == COMMAND_STUDY || (o->command == COMMAND_LOAD && o->vary.n == 0))
+    if (o->command == COMMAND_STUDY ||
+        ((o->command == COMMAND_LOAD || o->command == COMMAND_TUNE) && o->vary.n == 0))
         return check_kept_part(r);
     if (o->command != COMMAND_SWEEP && o->vary.n == 0)
         return say(r->program, EXIT_USAGE,
-                   "--shard needs --vary: parts are points of a sweep, rates, or machines");
+                   "--shard of %s needs --vary: parts are machines, points of sweep, rates of "
+                   "load, runs of tune and study",
+                   opts_command_name(o->command));
     if (!o->output || o->format != FORMAT_CSV || o->sqlite)
         return say(r->program, EXIT_USAGE,
                    "--shard writes CSV to a file: -o FILE, --format csv, and no --sqlite");

@@ -4,9 +4,9 @@
  *
  * getopt_long() takes the words in their order ("-" at the front of the short options returns
  * operands, too, as code 1), because results repeat the command line: `command` in JSON is the line
- * in one normal form, in which an abbreviated `--form csv` is `--format csv`, `-j2` is left out (an
- * OPTION_ASIDE: it does not change the result), and words are quoted as a shell would read them
- * back. The same words go one by one to `params`, which the tables of --sqlite keep apart.
+ * in one normal form, in which `--format=csv` is `--format csv`, `-j2` is left out (an OPTION_ASIDE:
+ * it does not change the result), and words are quoted as a shell would read them back. The same
+ * words go one by one to `params`, which the tables of --sqlite keep apart.
  *
  * getopt_long() has its state in variables of the process, and a program may run a command in each
  * of its threads. So one thread at a time cuts its line into pieces (cut()), and their meaning is
@@ -324,6 +324,16 @@ static size_t most_pieces(int argc, char **argv)
     return n;
 }
 
+/* What getopt_long() has just returned as `c`. */
+static struct piece piece_of(int c, char **argv)
+{
+    int id = (c == '?' || c == ':' ? optopt : c) - LONG_BASE;
+    const char *cut = id < 0 ? NULL : help_cut_short(option_names[id], argv);
+
+    return cut ? (struct piece){'?', 0, NULL, cut}
+               : (struct piece){c, optopt, optarg, argv[optind - 1]};
+}
+
 /* Cuts the line up to its first error, its end or "--".
  *
  * returns  the number of pieces; `*rest` is the first word that is in none */
@@ -339,8 +349,10 @@ static size_t cut(int argc, char **argv, struct piece *pieces, int *rest)
     pthread_mutex_lock(&one_at_a_time);
     optind = 0; /* glibc: start over */
     opterr = 0;
-    while (c != '?' && c != ':' && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
-        pieces[n++] = (struct piece){c, optopt, optarg, argv[optind - 1]};
+    while (c != '?' && c != ':' && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        pieces[n] = piece_of(c, argv);
+        c = pieces[n++].code;
+    }
     *rest = optind;
     pthread_mutex_unlock(&one_at_a_time);
     return n;

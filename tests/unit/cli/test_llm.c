@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "cli/llm/cause.h"
 #include "cli/llm/routing.h"
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include "cube8.h"
 #include "tray32.h"
 #include <math.h>

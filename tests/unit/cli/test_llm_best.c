@@ -8,7 +8,7 @@
 #include "support/any_limits.h"
 #include "support/rig.h"
 
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include <stdlib.h>
 
 enum { TRIES = 16, PRODUCTS = 4 };

@@ -2,9 +2,9 @@
 #include "support/rig.h"
 
 #include "base/rng.h"
-#include "benches/llm/place.h"
-#include "cli/llm/graph.h"
-#include "cli/llm/pieces.h"
+#include "benches/llm/llm_place.h"
+#include "cli/llm/llm_graph.h"
+#include "cli/llm/llm_pieces.h"
 #include "cli/llm/routing.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -491,7 +491,7 @@ static void steps_of_a_page_are_simulated_once(void **state)
 }
 
 /* Three requests of 1, 2 and 3 pages, of which the first two have one new token: the example of
- * benches/llm/requests.c. */
+ * benches/llm/llm_requests.c. */
 static void pages_of_unlike_requests_lie_behind_each_other(void **state)
 {
     struct llm_requests *r = llm_requests_new(3, 1);

@@ -1,6 +1,6 @@
-/* requests.h -- the requests of an iteration that are not alike, and where their pages lie. */
-#ifndef REQUESTS_H
-#define REQUESTS_H
+/* llm_requests.h -- the requests of an iteration that are not alike, and where their pages lie. */
+#ifndef LLM_REQUESTS_H
+#define LLM_REQUESTS_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,12 +1,12 @@
 /*
- * pieces.c -- which iterations are simulated for a prompt, and for the tokens behind it.
+ * llm_pieces.c -- which iterations are simulated for a prompt, and for the tokens behind it.
  *
  * Example: a prompt of 1000 in pieces of 512: 512 new tokens of 512, then 488 of 1000.
  *
  * Example: 128 tokens behind a prompt of 1024, in pages of 16. The prefill gives the first; 127
  * decode steps have 1025 .. 1151 tokens: 16 of them as 1040, ... 16 as 1136, 15 as 1152.
  */
-#include "cli/llm/pieces.h"
+#include "cli/llm/llm_pieces.h"
 
 bool piece_of_prompt(int64_t prompt, int64_t chunk, struct piece *p)
 {

@@ -1,5 +1,5 @@
 /*
- * requests.c -- requests of unlike lengths: which row is whose, and where their pages lie.
+ * llm_requests.c -- requests of unlike lengths: which row is whose, and where their pages lie.
  *
  * Rows of new tokens lie request by request. Pages lie as those of requests that are alike: with as
  * many units as PEs or more, unit u is in PE u modulo PEs, behind the units before it there; else
@@ -9,7 +9,7 @@
  * and 1 to 3; unit 1 is in PE 1 with pages 0 and 1. Each PE has room for 4.
  */
 #include <stdlib.h>
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 
 struct llm_requests *llm_requests_new(int64_t n, int64_t kv_heads)
 {

@@ -1,5 +1,5 @@
 /*
- * attention.c -- attention over pages of keys and values, and the rotation that writes them.
+ * llm_attention.c -- attention over pages of keys and values, and the rotation that writes them.
  *
  * A unit is a request and a head of keys and values. With as many units as PEs or more, unit u is
  * PE u modulo PEs; else each unit has several PEs, and page j lies in PE j modulo their number. In
@@ -8,7 +8,7 @@
  * reads all pages.
  */
 #include <math.h>
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 
 enum { TAG_OUT = 8, TAG_SUM, TAG_MAX, ROWS_MAX = 256, TOKENS_MAX = 1024, SUMS = 16 };
 

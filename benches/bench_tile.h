@@ -1,6 +1,6 @@
-/* tile.h -- shared by the benches: arguments, types, addresses of rows, sizes of blocks. */
-#ifndef TILE_H
-#define TILE_H
+/* bench_tile.h -- shared by the benches: arguments, types, addresses of rows, sizes of blocks. */
+#ifndef BENCH_TILE_H
+#define BENCH_TILE_H
 #include "even.h"
 
 /* Arguments of many benches. */

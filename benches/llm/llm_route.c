@@ -1,10 +1,10 @@
 /*
- * route.c -- tokens in the order of their experts.
+ * llm_route.c -- tokens in the order of their experts.
  *
  * Example: 3 tokens, 2 experts each of 4, chosen 0 2, 1 2, 0 3. Slots are 0 .. 5; by experts 0 4,
  * 2, 1 3, 5; first is 0 2 3 5 6.
  */
-#include "benches/llm/route.h"
+#include "benches/llm/llm_route.h"
 #include <string.h>
 
 static const uint16_t *layer_of(const struct llm_routing *r, int64_t layer)

@@ -1,5 +1,5 @@
 /*
- * gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its part of
+ * llm_gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its part of
  * y, where the next operation reads it.
  *
  * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
@@ -13,7 +13,7 @@
  * Of experts each has a w of its own, and its rows are one behind the other in y. In x they are,
  * too, or they are gathered from wherever they lie in the same row of the grid.
  */
-#include "benches/llm/place.h"
+#include "benches/llm/llm_place.h"
 #include <math.h>
 
 /* Rows of the part, and columns of it, which are multiplied by one w. */

@@ -1,5 +1,5 @@
 /*
- * search.c -- candidates in the order of an estimate; those whose bound is not below the best time
+ * llm_search.c -- candidates in the order of an estimate; those whose bound is not below the best time
  * are left out.
  *
  * A tile has powers of two times the engine's own size, or the whole extent; two pairs of tiles
@@ -8,7 +8,7 @@
  * its weights at the rate of its own slice. When no candidate with a smaller bound is left, the
  * best is proven.
  */
-#include "cli/llm/search.h"
+#include "cli/llm/llm_search.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include <math.h>

@@ -1,6 +1,6 @@
-/* pieces.h -- the iterations that a prompt and the tokens behind it are made of. */
-#ifndef PIECES_H
-#define PIECES_H
+/* llm_pieces.h -- the iterations that a prompt and the tokens behind it are made of. */
+#ifndef LLM_PIECES_H
+#define LLM_PIECES_H
 #include <stdbool.h>
 #include <stdint.h>
 

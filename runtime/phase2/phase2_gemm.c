@@ -1,4 +1,4 @@
-/* gemm.c -- products of matrices by the inner loops of BLIS, on operands packed once.
+/* phase2_gemm.c -- products of matrices by the inner loops of BLIS, on operands packed once.
  *
  * Phase 2 computes many products, large and small, of operands that are often used again, by
  * several threads, and must give the same bytes for any number of them. Only the innermost loops of

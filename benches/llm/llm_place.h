@@ -1,8 +1,8 @@
-/* place.h -- where the rows and columns of a matrix lie in a rank. */
-#ifndef PLACE_H
-#define PLACE_H
+/* llm_place.h -- where the rows and columns of a matrix lie in a rank. */
+#ifndef LLM_PLACE_H
+#define LLM_PLACE_H
 #include "benches/llm/step.h"
-#include "benches/tile.h"
+#include "benches/bench_tile.h"
 
 /* A PE of a rank. */
 struct llm_pe {

@@ -1,5 +1,5 @@
 /*
- * graph.c -- one layer of a model, tensor-parallel over tp ranks, as a list of operations.
+ * llm_graph.c -- one layer of a model, tensor-parallel over tp ranks, as a list of operations.
  *
  * Llama's family: norm, qkv, rope, attention, o, all_reduce, norm, gate_up, act, down, all_reduce.
  * With experts graph_experts.c has what is behind norm2. Falcon: attention and MLP side by side

@@ -1,6 +1,6 @@
-/* search.h -- the tile of a product: candidates by estimate, simulated, and what a bound proves. */
-#ifndef SEARCH_H
-#define SEARCH_H
+/* llm_search.h -- the tile of a product: candidates by estimate, simulated, and what a bound proves. */
+#ifndef LLM_SEARCH_H
+#define LLM_SEARCH_H
 #include "cli/llm/tile_map.h"
 #include "cli/llm/run.h"
 

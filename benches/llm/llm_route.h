@@ -1,6 +1,6 @@
-/* route.h -- which experts the tokens of an iteration go to. */
-#ifndef ROUTE_H
-#define ROUTE_H
+/* llm_route.h -- which experts the tokens of an iteration go to. */
+#ifndef LLM_ROUTE_H
+#define LLM_ROUTE_H
 #include <stddef.h>
 #include <stdint.h>
 

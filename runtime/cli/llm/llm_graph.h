@@ -1,6 +1,6 @@
-/* graph.h -- the operations of one iteration of a model in one rank, with their work. */
-#ifndef GRAPH_H
-#define GRAPH_H
+/* llm_graph.h -- the operations of one iteration of a model in one rank, with their work. */
+#ifndef LLM_GRAPH_H
+#define LLM_GRAPH_H
 #include "benches/llm/step.h"
 #include "cli/llm/model.h"
 

@@ -58,7 +58,7 @@ static void setup(kb_bench_run *run)
         return;
     set(run, "GRID", x.rows);
     if (kb_bench_choice(run, "b_by") == B_AUTO)
-        kb_bench_set(run, "b_by", room_of(topo).shared ? "rows" : "columns");
+        kb_bench_set(run, "b_by", reach_of(topo).shared ? "rows" : "columns");
     kb_bench_input(run, "a", x.dtype, KB_SHAPE(x.m, x.k), of_ac, 1);
     kb_bench_input(run, "b", x.dtype, KB_SHAPE(x.k, x.n), placement_of_b(run),
                    1 / sqrt((double)x.k));

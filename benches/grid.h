@@ -20,35 +20,43 @@ struct cut {
     bool multicast;
 };
 
-/* What there is room for in a PE, in bytes; and what else matters of the machine. */
+/* What there is room for in a PE, in bytes. */
 struct room {
     int64_t tcm, acc;
+};
+
+/* How the machine's memories are reached. */
+struct reach {
     bool shared;       /* a granule of addresses in each slice of the SIP */
     bool no_multicast; /* behind routers, and over nodes that are components */
 };
 
-static inline void take_key(void *arg, const kb_key *key)
-{
-    struct room *room = arg;
-
-    if (strcmp(key->path, "cube.pe.pe_gemm.acc_kb") == 0)
-        room->acc = (int64_t)key->value * 1024;
-    else if (strcmp(key->path, "addressing.over") == 0)
-        room->shared = strcmp(key->text, "sip") == 0;
-    else if (strcmp(key->path, "contention.links") == 0)
-        room->no_multicast |= strcmp(key->text, "router") == 0;
-    else if (strstr(key->path, ".impl") && !strstr(key->path, ".pe."))
-        room->no_multicast |= strcmp(key->text, "builtin") != 0;
-}
-
 static inline struct room room_of(const kb_topology *topo)
 {
-    struct room room = {.tcm = (int64_t)memory_bytes_of_pes(topo, KB_TCM)};
+    return (struct room){(int64_t)memory_bytes_of_pes(topo, KB_TCM),
+                         (int64_t)kb_pe_acc_bytes(topo, 0)};
+}
 
+static inline void take_key(void *arg, const kb_key *key)
+{
+    struct reach *reach = arg;
+
+    if (strcmp(key->path, "addressing.over") == 0)
+        reach->shared = strcmp(key->text, "sip") == 0;
+    else if (strcmp(key->path, "contention.links") == 0)
+        reach->no_multicast |= strcmp(key->text, "router") == 0;
+    else if (strstr(key->path, ".impl") && !strstr(key->path, ".pe."))
+        reach->no_multicast |= strcmp(key->text, "builtin") != 0;
+}
+
+/* By its keys: this takes as long as to read the machine, so it is for setup(), not for kernels. */
+static inline struct reach reach_of(const kb_topology *topo)
+{
+    struct reach reach = {0};
     kb_endpoint pe = memory_of_pe(topo, KB_PE, 0);
 
-    kb_cube_keys(topo, pe.sip, pe.cube, take_key, &room);
-    return room;
+    kb_cube_keys(topo, pe.sip, pe.cube, take_key, &reach);
+    return reach;
 }
 
 /* Over `pes` PEs in x->rows rows: passes and steps, of what is chosen. */
@@ -253,7 +261,8 @@ static inline bool settle(kb_bench_run *run, const char *bench, struct cut *x)
     set(run, "BN", x->bn);
     set(run, "BK", x->bk);
     if (kb_bench_choice(run, "send") == SEND_AUTO)
-        kb_bench_set(run, "send", room.no_multicast ? "each" : "multicast");
+        kb_bench_set(run, "send",
+                     reach_of(kb_bench_topology(run)).no_multicast ? "each" : "multicast");
     return true;
 }
 

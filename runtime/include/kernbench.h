@@ -230,6 +230,9 @@ uint32_t kb_slice_count(const kb_topology *topo);
 kb_status kb_pe_get(const kb_topology *topo, uint32_t pe, kb_endpoint *out);
 kb_status kb_pe_slice(const kb_topology *topo, uint32_t pe, kb_endpoint *out);
 
+/* What the accumulators of PE number `pe` have room for, in bytes; 0: there is no such PE. */
+uint64_t kb_pe_acc_bytes(const kb_topology *topo, uint32_t pe);
+
 /* Slice number `slice`. KB_BAD_REQUEST: there is no such slice. */
 kb_status kb_slice_get(const kb_topology *topo, uint32_t slice, kb_endpoint *out);
 

@@ -38,6 +38,13 @@ kb_status kb_pe_slice(const kb_topology *t, uint32_t pe, kb_endpoint *out)
     return KB_OK;
 }
 
+uint64_t kb_pe_acc_bytes(const kb_topology *t, uint32_t pe)
+{
+    if (!t || pe >= pe_count(t))
+        return 0;
+    return kind_at(t, src_cube(t, pe_src(t, pe)))->pe.acc_bytes;
+}
+
 uint32_t kb_slice_count(const kb_topology *t)
 {
     return slice_count(t);

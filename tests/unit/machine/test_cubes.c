@@ -243,10 +243,10 @@ static void take_some(void *arg, const kb_key *key)
 /* c2 has those of its kind, and over them its own; c1 has none, and is those of the machine. */
 static void keys_of_a_cube_are_its_own(void **state)
 {
-    const kb_topology *t =
-        any_topology("kernbench: 3\nname: t\nsip: {cube_mesh: {w: 3, h: 1}}\n"
-                     "kinds: {big: {pe: {pe_gemm: {mac: [8, 16, 32]}}, hbm: {bw_gbs: 64}}}\n"
-                     "cubes: {c0: big, c2: {kind: big, hbm: {bw_gbs: 96}}}\n");
+    const kb_topology *t = any_topology(
+        "kernbench: 3\nname: t\nsip: {cube_mesh: {w: 3, h: 1}}\n"
+        "kinds: {big: {pe: {pe_gemm: {mac: [8, 16, 32], acc_kb: 64}}, hbm: {bw_gbs: 64}}}\n"
+        "cubes: {c0: big, c2: {kind: big, hbm: {bw_gbs: 96}}}\n");
     static const struct some_keys right[] = {
         {64, "[8, 16, 32]"}, {256, "[16, 16, 16]"}, {96, "[8, 16, 32]"}};
     struct some_keys keys;
@@ -256,7 +256,9 @@ static void keys_of_a_cube_are_its_own(void **state)
         assert_int_equal(kb_cube_keys(t, 0, cube, take_some, &keys), KB_OK);
         assert_int_equal(keys.gbs, right[cube].gbs);
         assert_string_equal(keys.mac, right[cube].mac);
+        assert_int_equal(kb_pe_acc_bytes(t, 8 * cube), (cube == 1 ? 256 : 64) * 1024);
     }
+    assert_int_equal(kb_pe_acc_bytes(t, 24), 0);
     assert_int_equal(kb_topology_keys(t, take_some, &keys), KB_OK);
     assert_int_equal(keys.gbs, 256);
     assert_int_equal(kb_cube_keys(t, 0, 3, take_some, &keys), KB_BAD_REQUEST);

@@ -7,11 +7,8 @@
  * weights, of these the fewest links, and at each cube the lowest port that begins such a way. A
  * cube with `transit: none` is the first or the last of a route, never between.
  *
- * So a search outward from each target, in order of (weight, links), tells how far all cubes are,
- * and a cube's exit is its first port over which what remains is as far as it should be. The search
- * visits the nearest cubes first. A machine has few weights of steps, and what is found over steps
- * of one weight is found in the order of its distance, so there is a line for each of them, and the
- * nearest of all is the first of some line.
+ * So a search outward from each target (net_search.c) tells how far all cubes are, and a cube's
+ * exit is its first port over which what remains is as far as it should be.
  *
  * Where packets could wait for each other in a circle, routes go up and then down (up_down.c has
  * why that helps): a search outward from the lowest switch, or else the lowest cube, over all links
@@ -24,6 +21,7 @@
  * is 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
  */
 #include "net_routes.h"
+#include "net_search.h"
 #include "check.h"
 #include "detours.h"
 #include "net_ways.h"
@@ -34,244 +32,6 @@
 #include "machine/walk.h"
 #include <string.h>
 
-/* How far a cube is from the target. */
-struct far {
-    int64_t weight; /* INT64_MAX: there is no way */
-    uint32_t links;
-};
-
-/* A step to a cube, or to a state of one: from where, over which port, and the number of its
- * weight. */
-struct step_in {
-    uint32_t cube;
-    uint32_t weight : 24, port : 8;
-};
-
-enum { COLUMNS = 64 };
-
-/* A cube that is found, and how far it was then. */
-struct found {
-    struct far far;
-    uint32_t cube;
-};
-
-/* The cubes found over steps of one weight, the nearest first. */
-struct line {
-    int64_t weight;
-    struct found *found;
-    uint32_t first, end, room;
-};
-
-/* The search among the cubes of one SIP, or among all. Cubes count from the first of them. */
-struct search {
-    struct routes *r;
-    uint32_t first, n;    /* the first of them, over all, and how many */
-    uint32_t states;      /* n; or twice as many, of which the second n have come down */
-    const uint32_t *rank; /* [cube]: of its tree; NULL: routes may go up and down as they like */
-    int64_t *weights;     /* [cube][port]: of a step; -1: there is none */
-    bool *passes;         /* [state]: routes may */
-    struct step_in *in;   /* those to each state */
-    uint32_t *first_in;   /* [state], and one more: its first one */
-    struct line *lines;   /* one for each weight that there is */
-    uint32_t n_lines, lines_cap;
-    struct far *far;      /* [state] */
-    uint8_t *exit;        /* [state]: the lowest port of a way of the least weight */
-    uint8_t *row;         /* [from][to]: '0' + the exit; of those that have come down behind all */
-    size_t row_down;      /* where these begin */
-    uint8_t *columns;     /* [state][COLUMNS]: of the last targets, before they are put there */
-    uint32_t *paths;      /* [from][to]: its first way; NULL: all have one */
-    const uint8_t *exits; /* of a table; NULL */
-};
-
-static struct search new_search(struct routes *r, uint32_t n, const uint8_t *exits)
-{
-    bool up_down = r->topo.routes_by == ROUTES_UP_DOWN;
-    struct search s = {.r = r, .n = n, .states = up_down ? 2 * n : n, .exits = exits};
-    size_t steps = (size_t)s.states * r->topo.ports;
-
-    s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
-    s.passes = arena_alloc(r->arena, s.states * sizeof *s.passes);
-    s.in = arena_alloc(r->arena, (up_down ? 2 : 1) * steps * sizeof *s.in);
-    s.first_in = arena_alloc(r->arena, (s.states + 1) * sizeof *s.first_in);
-    s.far = arena_alloc(r->arena, s.states * sizeof *s.far);
-    s.exit = arena_alloc(r->arena, s.states);
-    s.columns = arena_alloc(r->arena, (size_t)s.states * COLUMNS);
-    memset(s.columns, '0', (size_t)s.states * COLUMNS);
-    return s;
-}
-
-/* -- weights ---------------------------------------------------------------------------------- */
-
-static int64_t port_fs(const struct routes *r, uint32_t cube, uint32_t port)
-{
-    return r->cube_nodes[r->found->kind[cube] * r->topo.n_cube_nodes + node_ucie(r, 0, port)]
-        .overhead_fs;
-}
-
-static int64_t step_fs(const struct routes *r, uint32_t cube, uint32_t port)
-{
-    const struct kb_topology *t = &r->topo;
-    uint32_t to = walk_neighbour(t, cube, port);
-    const struct link_row *link =
-        &r->cube_links[(r->found->kind[cube] + 1u) * t->n_cube_links - t->ports + port];
-
-    return port_fs(r, cube, port) + link->wire_fs + port_fs(r, to, walk_far_side(t, cube, port)) +
-           fs_of_ns(r->found->kinds[r->found->kind[to]]->cube_noc_overhead_ns);
-}
-
-/* The cube that a port leads to, if the search is among such. */
-static uint32_t step_to(const struct search *s, uint32_t cube, uint32_t port)
-{
-    uint32_t to = net_port(&s->r->topo, s->first + cube, port)->cube;
-
-    return to == NO_WHERE || to - s->first >= s->n ? NO_WHERE : to - s->first;
-}
-
-static void find_weights(struct search *s)
-{
-    const struct routes *r = s->r;
-
-    for (uint32_t cube = 0; cube < s->n; cube++) {
-        const struct spec *kind = r->found->kinds[r->found->kind[s->first + cube]];
-
-        for (uint32_t state = cube; state < s->states; state += s->n)
-            s->passes[state] = kind->cube_transit == TRANSIT_ALL;
-        for (uint32_t port = 0; port < r->topo.ports; port++)
-            s->weights[(size_t)cube * r->topo.ports + port] =
-                step_to(s, cube, port) != NO_WHERE &&
-                        detours_has_step(&r->topo, 0, s->first + cube, port)
-                    ? step_fs(r, s->first + cube, port)
-                    : -1;
-    }
-}
-
-/* The number of a weight, which may be new. */
-static uint32_t line_of(struct search *s, int64_t weight)
-{
-    uint32_t i = 0;
-
-    while (i < s->n_lines && s->lines[i].weight != weight)
-        i++;
-    if (i < s->n_lines)
-        return i;
-    if (s->n_lines == s->lines_cap) {
-        struct line *more;
-
-        s->lines_cap = 2 * s->lines_cap + 8;
-        more = arena_alloc(s->r->arena, s->lines_cap * sizeof *more);
-        if (s->n_lines)
-            memcpy(more, s->lines, s->n_lines * sizeof *more);
-        s->lines = more;
-    }
-    s->lines[s->n_lines++] = (struct line){.weight = weight};
-    return i;
-}
-
-/* May a step between two cubes lead from a state to another, of routes that have come `was_down`
- * before it and `down` behind it? */
-static bool is_legal(const struct search *s, uint32_t from, uint32_t to, bool was_down, bool down)
-{
-    bool leads_down;
-
-    if (!s->rank)
-        return true;
-    leads_down = s->rank[to] > s->rank[from];
-    return s->rank[from] != UINT32_MAX && s->rank[to] != UINT32_MAX && leads_down == down &&
-           (down || !was_down);
-}
-
-/* The steps to state `to`, which are numbered from `n` on. Returns how many there are then. */
-static uint32_t list_steps_to(struct search *s, uint32_t to, uint32_t n)
-{
-    const struct kb_topology *t = &s->r->topo;
-    uint32_t cube = to % s->n;
-
-    for (uint32_t port = 0; port < t->ports; port++) {
-        const struct port_row *row = net_port(t, s->first + cube, port);
-        uint32_t from = step_to(s, cube, port);
-        int64_t weight = from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
-
-        for (uint32_t state = from; weight >= 0 && state < s->states; state += s->n) {
-            if (!is_legal(s, from, cube, state >= s->n, to >= s->n))
-                continue;
-            s->in[n] = (struct step_in){
-                .cube = state, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
-            s->lines[s->in[n++].weight].room++;
-        }
-    }
-    return n;
-}
-
-/* The steps to each state, and room in the lines: a step finds a state once in a search. */
-static void list_steps(struct search *s)
-{
-    uint32_t n = 0;
-
-    s->n_lines = 0;
-    for (uint32_t to = 0; to < s->states; to++) {
-        s->first_in[to] = n;
-        n = list_steps_to(s, to, n);
-    }
-    s->first_in[s->states] = n;
-    for (uint32_t i = 0; i < s->n_lines; i++)
-        s->lines[i].found = arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
-}
-
-/* -- to one target ---------------------------------------------------------------------------- */
-
-static bool is_nearer(struct far a, struct far b)
-{
-    return a.weight != b.weight ? a.weight < b.weight : a.links < b.links;
-}
-
-/* The cubes from which a step leads to `cube`, which is as far as it is. */
-static void reach_from(struct search *s, uint32_t cube)
-{
-    for (uint32_t i = s->first_in[cube]; i < s->first_in[cube + 1]; i++) {
-        const struct step_in *step = &s->in[i];
-        struct line *line = &s->lines[step->weight];
-        struct far far = {s->far[cube].weight + line->weight, s->far[cube].links + 1};
-
-        if (is_nearer(far, s->far[step->cube])) {
-            s->far[step->cube] = far;
-            s->exit[step->cube] = (uint8_t)step->port;
-            line->found[line->end++] = (struct found){far, step->cube};
-        } else if (step->port < s->exit[step->cube] && !is_nearer(s->far[step->cube], far)) {
-            s->exit[step->cube] = (uint8_t)step->port;
-        }
-    }
-}
-
-/* The nearest of all that are found, of which each line has its own first. NULL: there is none. */
-static const struct found *take_nearest(struct search *s)
-{
-    struct line *best = NULL;
-
-    for (struct line *line = s->lines; line < s->lines + s->n_lines; line++)
-        if (line->first < line->end &&
-            (!best || is_nearer(line->found[line->first].far, best->found[best->first].far)))
-            best = line;
-    return best ? &best->found[best->first++] : NULL;
-}
-
-static void measure(struct search *s, uint32_t to)
-{
-    const struct found *found;
-
-    for (uint32_t i = 0; i < s->states; i++)
-        s->far[i] = (struct far){INT64_MAX, 0};
-    memset(s->exit, NO_EXIT, s->states);
-    for (uint32_t i = 0; i < s->n_lines; i++)
-        s->lines[i].first = s->lines[i].end = 0;
-    for (uint32_t state = to; state < s->states; state += s->n)
-        s->far[state] = (struct far){0, 0};
-    for (uint32_t state = to; state < s->states; state += s->n)
-        reach_from(s, state);
-    while ((found = take_nearest(s)) != NULL)
-        if (s->passes[found->cube] && !is_nearer(s->far[found->cube], found->far))
-            reach_from(s, found->cube);
-}
-
 /* -- up*, then down* -------------------------------------------------------------------------- */
 
 /* A step, for up_down.c. */
@@ -280,7 +40,7 @@ static uint32_t tree_step(void *search, uint32_t cube, uint32_t port)
     const struct search *s = search;
 
     return s->weights[(size_t)cube * s->r->topo.ports + port] < 0 ? UP_DOWN_NOWHERE
-                                                                  : step_to(s, cube, port);
+                                                                  : net_search_to(s, cube, port);
 }
 
 /* The lowest switch, or else the lowest cube. */
@@ -299,7 +59,7 @@ static void rank_among(struct search *s)
     const struct kb_topology *t = &s->r->topo;
     struct up_down tree;
 
-    find_weights(s);
+    net_search_weights(s);
     tree = up_down_make(s->r->arena, s->n, t->ports, root_of(s), tree_step, s);
     memcpy(&s->r->ranks[s->first], tree.rank, s->n * sizeof *tree.rank);
 }
@@ -315,7 +75,7 @@ void rank_cubes(struct routes *r)
         return;
     alike = find_alike_sips(r);
     r->ranks = arena_alloc(r->arena, sim_cubes(t) * sizeof *r->ranks);
-    s = new_search(r, net->rails ? sim_cubes(t) : t->cubes, NULL);
+    s = net_search_new(r, net->rails ? sim_cubes(t) : t->cubes, NULL);
     for (; s.first < (net->rails ? 1 : sim_cubes(t)); s.first += s.n) {
         uint32_t same = alike[s.first / t->cubes] * t->cubes;
 
@@ -341,7 +101,7 @@ static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
     const struct search *s = of;
     const struct kb_topology *t = &s->r->topo;
     int64_t weight = s->weights[(size_t)from * t->ports + port];
-    uint32_t next = weight < 0 ? to : step_to(s, from, port);
+    uint32_t next = weight < 0 ? to : net_search_to(s, from, port);
 
     return weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
            s->far[next].weight + weight == s->far[from].weight &&
@@ -451,15 +211,15 @@ static uint64_t search_sip(struct search *s)
     uint64_t no_way = 0;
 
     ways.first = s->first;
-    find_weights(s);
-    list_steps(s);
+    net_search_weights(s);
+    net_search_list(s);
     for (uint32_t i = 0; i < t->cubes; i++)
         nearest[i] = INT64_MAX;
     for (uint32_t to = 0; to < t->cubes; put_columns(s, to++)) {
         if (!s->r->found->there[s->first + to])
             continue;
         arena_pause(s->r->arena);
-        measure(s, to);
+        net_search_measure(s, to);
         s->r->shores[(size_t)(s->first + to) * 2] = nearest_shore(s);
         note_shore(s, to, nearest);
         note_exits(s, to);
@@ -475,7 +235,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
 {
     struct kb_topology *t = &r->topo;
     const uint32_t *alike = find_alike_sips(r);
-    struct search s = new_search(r, t->cubes, table->exits);
+    struct search s = net_search_new(r, t->cubes, table->exits);
     size_t of_sip = (size_t)t->cubes * t->cubes;
     uint64_t *no_way = arena_alloc(r->arena, t->sips * sizeof *no_way), sum = 0;
 
@@ -523,7 +283,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
 uint64_t find_rails(struct routes *r)
 {
     struct kb_topology *t = &r->topo;
-    struct search s = new_search(r, sim_cubes(t), NULL);
+    struct search s = net_search_new(r, sim_cubes(t), NULL);
     struct net_ways ways = net_ways_make(r, leads_on, &s);
     size_t pairs = (size_t)s.n * s.n;
     uint64_t no_way = 0;
@@ -534,13 +294,13 @@ uint64_t find_rails(struct routes *r)
     memset(r->rails, '0', mesh_tables(t) * pairs);
     if (t->paths > 1)
         r->rail_paths = s.paths = arena_alloc(r->arena, pairs * sizeof *r->rail_paths);
-    find_weights(&s);
-    list_steps(&s);
+    net_search_weights(&s);
+    net_search_list(&s);
     for (uint32_t to = 0; to < s.n; put_columns(&s, to++)) {
         if (!r->found->there[to] || !is_end(&s, to))
             continue;
         arena_pause(r->arena);
-        measure(&s, to);
+        net_search_measure(&s, to);
         note_exits(&s, to);
         for (uint32_t from = 0; from < sip_cubes(t); from++) {
             if (cost_same_sip(t, from, to) || !r->found->there[from])

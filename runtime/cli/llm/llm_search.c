@@ -163,28 +163,35 @@ static struct needs needs_of(const struct chip *c, const struct product *a,
     return n;
 }
 
-/* What no order of work can be faster than, beside memories: the engine, the call of each command,
- * a channel for each load as long as it takes. */
+/* What no order of work can be faster than in a PE: its engine, the call of each command, */
+static double pe_ns(const struct chip *c, const struct needs *n)
+{
+    double issue = fmax(n->commands * c->command_ns, n->loads * c->issue_ns);
+
+    return fmax(n->cycles / c->clock_ghz / c->rate, issue);
+}
+
+/* and a channel for each load as long as it takes. */
 static double serial_ns(const struct chip *c, const struct needs *n)
 {
     double channels = (n->loads * c->lat_ns + (n->x + n->w) / c->slice_gbs) / c->channels;
-    double issue = fmax(n->commands * c->command_ns, n->loads * c->issue_ns);
 
-    return fmax(n->cycles / c->clock_ghz / c->rate, fmax(channels, issue));
+    return fmax(pe_ns(c, n), channels);
 }
 
 /*
  * Of the largest part: what serves one at a time, and its weights once for each row of tiles, if
- * they are all in the own slice. The simulator rounds each tile and each transaction to a
- * femtosecond, which is less than ROUNDED of it.
+ * they are all in the own slice: as far as PEs are alike, and memories plain. The simulator rounds
+ * each tile and each transaction to a femtosecond, which is less than ROUNDED of it.
  */
 static double bound_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
                        uint32_t p)
 {
     struct needs n = needs_of(c, a, t);
-    double memory = p == 1 ? n.w / c->slice_gbs + c->lat_ns : 0;
+    double memory = p == 1 && c->has_plain_memory ? n.w / c->slice_gbs + c->lat_ns : 0;
+    double serial = !c->has_plain_pes ? 0 : c->has_plain_memory ? serial_ns(c, &n) : pe_ns(c, &n);
 
-    return c->has_plain_memory ? fmax(memory, serial_ns(c, &n)) * (1 - ROUNDED) : 0;
+    return fmax(memory, serial) * (1 - ROUNDED);
 }
 
 double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
@@ -321,10 +328,11 @@ static struct llm_limit limit_of(const struct chip *c, const struct llm_op *op, 
 }
 
 /* The operation alone, from 0, on one rank. One that takes longer than `best_fs` is not simulated
- * to its end, and *fs is any time that is longer. */
+ * to its end, and *fs is any time that is longer. *start_fs, when its kernel begins, is the same
+ * for all tiles, and 0 before the first. */
 static enum exit_code try_tile(const struct cli *cli, const struct chip *c, const struct graph *g,
                                const struct shape *s, const struct llm_op *op, int64_t best_fs,
-                               int64_t *fs)
+                               int64_t *start_fs, int64_t *fs)
 {
     struct graph one = *g;
     struct shape alone = *s;
@@ -335,12 +343,16 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
     one.n = 1;
     one.layers = 1;
     one.limit = limit_of(c, op, p, best_fs);
+    if (best_fs > 0 && *start_fs > 0)
+        one.limit.until_fs = *start_fs + best_fs;
     one.op[0] = *op;
     one.op[0].is_layer = false;
     alone.tp = 1;
     alone.first_rank = 0;
     enum exit_code code = run_graph(cli, c, &one, &alone, NULL, &took);
     *fs = took.gave_up ? INT64_MAX : took.fs;
+    if (!took.gave_up)
+        *start_fs = took.start_fs;
     return code;
 }
 
@@ -350,7 +362,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
 {
     struct candidate *all = memory_new(CANDIDATES_MAX, sizeof *all);
     uint32_t p, q, best = 0;
-    int64_t best_fs = INT64_MAX, fs;
+    int64_t best_fs = INT64_MAX, start_fs = 0, fs;
     double left_ns = INFINITY;
     enum exit_code code = EXIT_OK;
 
@@ -365,7 +377,7 @@ static enum exit_code search(const struct cli *cli, const struct chip *c, const 
             continue;
         }
         op->tile = all[i].tile;
-        code = try_tile(cli, c, g, s, op, best_fs == INT64_MAX ? 0 : best_fs, &fs);
+        code = try_tile(cli, c, g, s, op, best_fs == INT64_MAX ? 0 : best_fs, &start_fs, &fs);
         found->tried++;
         if (!code && fs < best_fs) {
             best_fs = fs;
@@ -392,6 +404,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
                                  struct llm_op *op, struct found *found)
 {
     enum exit_code code;
+    int64_t start_fs = 0;
     uint32_t p, q;
 
     grid_of(c, shape_tokens(s), &p, &q);
@@ -404,7 +417,7 @@ static enum exit_code take_given(const struct cli *cli, const struct chip *c, co
         return EXIT_INPUT;
     }
     op->tile = e->tile;
-    code = try_tile(cli, c, g, s, op, 0, &found->given_fs);
+    code = try_tile(cli, c, g, s, op, 0, &start_fs, &found->given_fs);
     found->bound_fs = bound_of_first_fs(c, op, p, q);
     return code;
 }

@@ -168,6 +168,10 @@ static enum exit_code run_launch(const struct cli *cli, struct told *told, struc
     }
     if (status == KB_AGAIN)
         return EXIT_INTERRUPTED;
+    if (status == KB_STOPPED) {
+        *w->step.gave_up = true;
+        return EXIT_OK;
+    }
     if (!status)
         status = kb_launch_get(w->sim, 0, &r);
     *start_fs = r.start_fs;
@@ -290,10 +294,12 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .known = how->known,
                               .alone = how->learns != NULL,
                               .is_wrong = &how->was_wrong}};
-    const kb_options options = {.engine = cli->opts.engine, .no_values = true};
+    const kb_options options = {
+        .engine = cli->opts.engine, .no_values = true, .until_fs = g->limit.until_fs};
     kb_error why = {""};
     enum exit_code code;
 
+    *out = (struct iteration){0};
     grid_of(c, shape_tokens(s), &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
@@ -318,7 +324,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status)
         status = launch(c, g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
-    if (!code)
+    if (!code && !gave_up)
         take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)
         code = watch_path(cli, g, &w, path, how->watch);
@@ -326,6 +332,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         code = tell_counts(cli, w.sim, how->count);
     out->layers = layers_done;
     out->gave_up = gave_up;
+    out->start_fs = start_fs;
     if (c->told)
         c->told->done += run_operations(g);
     kb_breakdown_free(path);

@@ -13,9 +13,10 @@ struct took {
 
 struct iteration {
     struct took op[GRAPH_OPS_MAX];
-    int64_t fs;     /* of all */
-    int64_t layers; /* that were simulated */
-    bool gave_up;   /* it passes the limit of its graph, and was not simulated to its end */
+    int64_t fs;       /* of all */
+    int64_t start_fs; /* when the kernel has begun */
+    int64_t layers;   /* that were simulated */
+    bool gave_up;     /* it passes the limit of its graph, and was not simulated to its end */
 };
 
 /* Operations of a graph, those of all layers. */

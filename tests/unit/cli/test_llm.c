@@ -259,7 +259,6 @@ static bool hold_bound(const kb_topology *topo, struct rng *r)
     return bound > 0;
 }
 
-/* KB_SEEDS=N in the environment draws N machines. */
 /* A bound of products of experts, of any numbers of rows. */
 static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
 {
@@ -293,8 +292,16 @@ static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
     chip_free(&chip);
 }
 
+/* KB_SEEDS=N in the environment draws N machines. On some the memories are not plain, or their keys
+ * are those of a kind. */
 static void no_product_is_faster_than_its_bound(void **state)
 {
+    static const char *const machines[] = {
+        "kernbench: 3\nname: t\naddressing: {granule: 4096, over: sip}\ncube: {hbm: {latency_ns: "
+        "200}}\n",
+        "kernbench: 3\nname: t\ncube: {pes: 3, l2: {size_mb: 1}}\n",
+        "kernbench: 3\nname: t\nkinds: {fast: {pe: {pe_gemm: {mac: [32, 64, 32]}, pe_cpu: "
+        "{overhead_ns: 90}}, hbm: {bw_gbs: 16}}}\ncubes: {\"c*\": fast}\n"};
     struct rng r = rng_new(7, "bounds");
     const char *wanted = getenv("KB_SEEDS");
     int n = wanted ? atoi(wanted) : 20;
@@ -304,6 +311,13 @@ static void no_product_is_faster_than_its_bound(void **state)
         hold_bound_of_experts(i % 2 ? &cube8_topology : &tray32_topology, &r);
     for (int i = 0; i < 40; i++)
         assert_true(hold_bound(i % 2 ? &cube8_topology : &tray32_topology, &r));
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const kb_topology *topo = any_topology(machines[i]);
+
+        for (int k = 0; k < 8; k++)
+            assert_true(hold_bound(topo, &r));
+        any_topology_free(topo);
+    }
     for (int i = 0; i < n; i++) {
         const kb_topology *topo = any_limits(&r);
 

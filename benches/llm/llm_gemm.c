@@ -1,6 +1,6 @@
 /*
- * llm_gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its part of
- * y, where the next operation reads it.
+ * llm_gemm.c -- y = x w over the PEs of a rank, of all rows or of each expert's: each makes its
+ * part of y, where the next operation reads it.
  *
  * PE (r, c) of the grid has rows part r and columns part c of x and y, and of w rows part r of
  * columns part c. So the columns of x that a product needs lie in the PEs of its row, and the rows

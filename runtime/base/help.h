@@ -62,9 +62,9 @@ static inline bool help_may_lack(const struct help_option *o)
 }
 
 /*
- * What was typed for the option `name`, which getopt_long() has just returned, if that is only its first
- * letters; NULL if it is the name. Names are typed in full: a script with less would break, or mean
- * something else, once another option begins with the same letters.
+ * What was typed for the option `name`, which getopt_long() has just returned, if that is only its
+ * first letters; NULL if it is the name. Names are typed in full: a script with less would break,
+ * or mean something else, once another option begins with the same letters.
  */
 const char *help_cut_short(const char *name, char *const argv[]);
 

@@ -77,7 +77,7 @@ struct tune {
     uint64_t *turn;    /* owned: runs in the order in which they run */
     uint64_t first;    /* the turn of the first run of this part, which is mostly the whole; */
     uint64_t n;        /* and how many it has */
-    struct slot *slot; /* owned: of item i of the plan, the run whose turn is first + i, at i % window */
+    struct slot *slot; /* owned: of the run whose turn is first + i at i % window */
     uint64_t window;
     _Atomic int64_t *best_fs; /* owned, of all workers: of the runs that were given */
     struct tried *tried;      /* owned: of each run */

@@ -139,8 +139,8 @@ static bool take_nodes(struct exec *exec, struct job *job)
 
 /*
  * Makes a product of several parts shared: from now on any thread may take them. The product of
- * the opening of phase2_gemm.c, 1024^3 in f16, has 6 parts; with 2 threads each computes about 3 of them,
- * and the one that ends the last part finishes the product.
+ * the opening of phase2_gemm.c, 1024^3 in f16, has 6 parts; with 2 threads each computes about 3 of
+ * them, and the one that ends the last part finishes the product.
  */
 static bool share(struct exec *exec, uint32_t node)
 {

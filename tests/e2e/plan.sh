@@ -65,6 +65,16 @@ echo mine >p.csv.journal
 refused "a file that is no journal" 3 "p.csv.journal is no journal of results" study s.yaml -o p.csv --resume
 [ "$(cat p.csv.journal)" = mine ] && rm p.csv.journal
 ok "and it stays"
+flock p.csv.journal sleep 2 & # as workers of a killed run hold it until they are ended
+sleep 0.5
+call "$SIM" study s.yaml --quiet --format csv -o p.csv --resume
+[ $code -eq 3 ] && same w.csv p.csv
+ok "a run waits for what is left of a killed one"
+flock p.csv.journal sleep 20 &
+sleep 0.5
+refused "and not for one that goes on" 5 "p.csv.journal is in use by another run" study s.yaml -o p.csv --resume
+kill $! && wait 2>err
+rm p.csv.journal
 refused "no output" 2 "--resume needs --output, which is not given" study s.yaml --resume
 
 # -- parts ------------------------------------------------------------------------------------------
@@ -105,7 +115,7 @@ parted "a study" 0 study s.yaml
 parted "rates" 0 load --pattern uniform --rate 0.02:0.06:0.01 --seeds 2 --txns 5000
 parted "runs of tune, behind their weights," 12 tune softmax M=64 arg.N=640,448,576,448,320,64:1024:192 --verify
 # With a million commands those that could be fastest come first, and some do not run.
-parted "runs of tune that are weighed" 10 tune flash S=4096 H=8 D=64 arg.BM=16,64,128 arg.BT=16,64,256
+parted "runs of tune that are weighed" 10 tune flash S=2048 H=8 D=64 arg.BM=32,64,128 arg.BT=16,64,128
 refused "merge of parts that are no rows" 2 "p.csv.1of3 has results, and no rows: the same command joins them, with --resume in place of --shard" merge p.csv
 
 # -- points -------------------------------------------------------------------------------------------

@@ -300,6 +300,12 @@ def check_first_screen(browser, name, command, data):
     equal(len(browser.find_elements(By.CSS_SELECTOR, ".map .badge")), len(listed), f"{name}: and has its number in the picture")
 
 
+# Of a place that is waited at, the key that says how many it serves, or how fast.
+KEYS_AT = {"pe_dma.read": "read_channels", "pe_dma.write": "write_channels", "pe_scheduler": "pe_gemm.", "pe_tcm.read": "pe_tcm.read_gbs",
+           "pe_tcm.write": "pe_tcm.write_gbs"}
+named = set()
+
+
 def check_causes(browser, name, data):
     """Shares of the critical path, from the sums of the data."""
     sums = data["sums"]
@@ -315,6 +321,11 @@ def check_causes(browser, name, data):
     first = browser.execute_script("return document.querySelector('#summary .pair > :first-child > .ranking + .ranking li').textContent")
     most = decimal.Decimal(max(lines)).quantize(decimal.Decimal("0.01"), decimal.ROUND_HALF_UP)
     ok(f"{most} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
+    tried = [(at, item) for item in browser.execute_script("return [...document.querySelectorAll('#summary li')].map((e) => e.textContent)")
+             for at in re.findall(r"most at (\S+)to try: ", item)]
+    ok(all(word in item for at, item in tried for end, word in KEYS_AT.items() if at.endswith(end)),
+       f"{name}: keys to try are those of the place", tried)
+    named.update(end for at, _ in tried for end in KEYS_AT if at.endswith(end))
 
 
 def check_model(browser, name, rows):
@@ -393,6 +404,9 @@ def check_curves(browser, name, data):
         ok(len(drawn) == len(rates) and [x for x, _ in drawn] == sorted(x for x, _ in drawn) and
            sorted(range(len(rates)), key=lambda i: rates[i][1]) == sorted(range(len(rates)), key=lambda i: -drawn[i][1]),
            f"{name}: the curve of {column} has its rates, higher where it is slower", (drawn, rates))
+    full = [row[at["offered_gbs"]] for row in rows["rows"] if row[at["saturated"]]]
+    shade = browser.execute_script("return [...document.querySelectorAll('[data-saturated]')].map((e) => +e.dataset.saturated)")
+    equal(shade, [float(min(full))] if full else [], f"{name}: what is saturated is shaded, from the rate on that the rows say")
 
 
 def check_variants(browser, name, data):
@@ -626,6 +640,8 @@ def main():
                     check_page(browser, folder, topology, what, arguments)
                 except Exception:  # of the browser or a test: the other pages are still to be seen
                     ok(False, f"{name}: can be tested", traceback.format_exc())
+            if not sys.argv[1:]:
+                ok({"pe_dma.read", "pe_dma.write"} <= named, "pages have waits for both kinds of channels", named)
             if not sys.argv[1:] or "hostile" in sys.argv[1:]:
                 check_hostile(browser, folder)
         finally:

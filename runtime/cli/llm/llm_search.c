@@ -1,6 +1,6 @@
 /*
- * llm_search.c -- candidates in the order of an estimate; those whose bound is not below the best time
- * are left out.
+ * llm_search.c -- candidates in the order of an estimate; those whose bound is not below the best
+ * time are left out.
  *
  * A tile has powers of two times the engine's own size, or the whole extent; two pairs of tiles
  * must fit into half a TCM, and a tile of y into the accumulators. The bound counts what cannot be

@@ -1,4 +1,5 @@
-/* llm_search.h -- the tile of a product: candidates by estimate, simulated, and what a bound proves. */
+/* llm_search.h -- the tile of a product: candidates by estimate, simulated, and what a bound
+ * proves. */
 #ifndef LLM_SEARCH_H
 #define LLM_SEARCH_H
 #include "cli/llm/tile_map.h"

@@ -4,9 +4,9 @@
  *
  * getopt_long() takes the words in their order ("-" at the front of the short options returns
  * operands, too, as code 1), because results repeat the command line: `command` in JSON is the line
- * in one normal form, in which `--format=csv` is `--format csv`, `-j2` is left out (an OPTION_ASIDE:
- * it does not change the result), and words are quoted as a shell would read them back. The same
- * words go one by one to `params`, which the tables of --sqlite keep apart.
+ * in one normal form, in which `--format=csv` is `--format csv`, `-j2` is left out (an
+ * OPTION_ASIDE: it does not change the result), and words are quoted as a shell would read them
+ * back. The same words go one by one to `params`, which the tables of --sqlite keep apart.
  *
  * getopt_long() has its state in variables of the process, and a program may run a command in each
  * of its threads. So one thread at a time cuts its line into pieces (cut()), and their meaning is

@@ -24,11 +24,16 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JOURNAL_WORDS "kernbench journal 1: "
 
-enum { HEAD_BYTES = sizeof JOURNAL_WORDS + PROVENANCE_BYTES };
+enum {
+    HEAD_BYTES = sizeof JOURNAL_WORDS + PROVENANCE_BYTES,
+    LOCK_PAUSE_NS = 20000000,
+    LOCK_TRIES = 500, /* 10 s */
+};
 
 struct head {
     uint64_t number, n, sum;
@@ -169,6 +174,20 @@ static bool is_foreign(int fd)
     return n > 0 && memcmp(begin, JOURNAL_WORDS, (size_t)n) != 0;
 }
 
+/* Is no other run at work on it? The workers of one that was killed have the file open until the
+ * system has ended them, too, which takes a while where there is much else to do. */
+static bool lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
 enum exit_code journal_open(struct journal *j, const char *program, const char *path,
                             const struct provenance *of)
 {
@@ -179,7 +198,7 @@ enum exit_code journal_open(struct journal *j, const char *program, const char *
         return cannot(program, path);
     j->path = memory_text(path);
     j->fd = fd;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+    if (!lock(fd))
         return say(program, EXIT_SYSTEM, "%s is in use by another run", path);
     if (is_foreign(fd))
         return say(program, EXIT_INPUT, "%s is no journal of results", path);

@@ -135,20 +135,18 @@ const sections = (() => {
         };
     }
 
-    // A rate is saturated if it is not steady, or less than 97 % of its offer is accepted.
     function loadPlot(calm) {
         const offered = (row) => rows.get(row, "offered_gbs"),
               drawn = calm.filter((_, i) => i % Math.ceil(calm.length / 2000) === 0)
                           .sort((a, b) => offered(a) - offered(b));
-        const full =
-            drawn.findIndex((row) => !rows.get(row, "steady") || rows.get(row, "accepted_gbs") < 0.97 * offered(row));
+        const full = drawn.findIndex((row) => rows.get(row, "saturated"));
 
         if (!drawn.length)
             return null;
         const curve = (name, column) =>
             ({ name, points: drawn.map((row) => [offered(row), Math.max(rows.get(row, column), 1e-6)]) });
         return draw.plot(
-            "Latency over throughput",
+            "Latency over offered load",
             [curve("99 % of transactions", "p99_ns"), curve("mean", "mean_ns"), curve("half of them", "p50_ns")], {
                 x: { label: "GB/s offered", log: false },
                 y: { label: "latency, ns", log: true },

@@ -71,27 +71,29 @@ const report = (() => {
 
     // -- causes of time: name, colour, what of the machine is behind it -------------------------------
 
-    const memory = ["cube.hbm.bw_gbs", "cube.noc.bw_gbs"];
+    const port = (at) => /write/.test(at) ? ["cube.pe.pe_tcm.write_gbs"] : ["cube.pe.pe_tcm.read_gbs"];
+    const memory = (at) => /pe_tcm/.test(at) ? port(at) : /sram/.test(at) ? ["cube.sram.bw_gbs"] : ["cube.hbm.bw_gbs"];
     const links = (at) => /xbar/.test(at) ? ["cube.xbar.pe_gbs", "cube.xbar.chain_gbs"] :
         /bridge/.test(at)                 ? ["cube.bridge.bw_gbs"] :
         /io/.test(at)                     ? ["sip.io.link.bw_gbs", "sip.io.shore.bw_gbs"] :
                                             ["sip.d2d.bw_gbs", "cube.noc.bw_gbs", "cube.noc.mesh.bw_gbs"];
-    const engine = (at) => /gemm/.test(at) ? ["cube.pe.pe_gemm.mac", "cube.pe.pe_gemm.clock_ghz"] :
-        /math/.test(at)                    ? ["cube.pe.pe_math.lanes", "cube.pe.pe_math.clock_ghz"] :
-                                             ["cube.m_cpu.dma_read", "cube.m_cpu.dma_write"];
-    const port = (at) => /write/.test(at) ? ["cube.pe.pe_tcm.write_gbs"] : ["cube.pe.pe_tcm.read_gbs"];
+    // At the scheduler a command waits for what pe_gemm has before it: a product of its accumulator, other tiles.
+    const engine = (at) => /gemm|scheduler/.test(at) ? ["cube.pe.pe_gemm.mac", "cube.pe.pe_gemm.clock_ghz"] :
+        /math/.test(at)                              ? ["cube.pe.pe_math.lanes", "cube.pe.pe_math.clock_ghz"] :
+                                                       ["cube.m_cpu.dma_read", "cube.m_cpu.dma_write"];
     const CAUSES = {
         overhead: ["overhead of nodes", "c-overhead", () => ["cube.ucie.overhead_ns", "cube.xbar.overhead_ns"]],
         wire: ["wire", "c-wire", () => ["ns_per_mm"]],
-        drain: ["bytes at the bottleneck", "c-drain", () => memory],
+        // It is told at the memory, also where a link on the way is narrower.
+        drain: ["bytes at the bottleneck", "c-drain", (at) => [...memory(at), "cube.noc.bw_gbs"]],
         response: ["response", "c-response", () => []],
         channel_wait: [
             "wait for a DMA channel", "c-channel",
-            (at) => [`cube.pe.pe_dma.${/ write /.test(at) ? "write" : "read"}_channels`]
+            (at) => [`cube.pe.pe_dma.${/\.write$/.test(at) ? "write" : "read"}_channels`]
         ],
         engine_wait: ["wait for an engine", "c-engine", engine],
         link_wait: ["wait for a link", "c-link", links],
-        memory_wait: ["wait for a memory", "c-memory", () => memory.slice(0, 1)],
+        memory_wait: ["wait for a memory", "c-memory", memory],
         port_wait: ["wait for a TCM port", "c-queue-port", port],
         port: ["bytes through a TCM port", "c-port", port],
         compute: ["compute", "c-compute", engine],

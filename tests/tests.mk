@@ -140,7 +140,7 @@ tests-built:
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
 FOLDERS := tests/e2e/folders.sh
 # Scripts that run longest come first, so that none is left running alone at the end.
-LONG := $(patsubst %,tests/e2e/%.sh,trace terminal stops failures) $(if $(SAN),,$(FOLDERS)) $(HOUSE)
+LONG := $(patsubst %,tests/e2e/%.sh,trace terminal stops failures)
 # What kills programs, and make, takes minutes: check-kill.
 KILLERS := tests/e2e/kill.sh tests/e2e/killed_make.sh
 SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS),$(wildcard tests/e2e/*.sh))
@@ -150,9 +150,16 @@ SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS),$(wildcard tests/e2e/*.sh)
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) tests-built
-	$(if $(HOUSE),@$(MAKE) $(PARALLEL) -s -k house >/dev/null 2>&1 || true)
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
+
+## check-house: the rules of the sources, tests/house/, and that builds in two folders are equal; the same last line
+.PHONY: check-house
+check-house: setup
+	@.ci/install $(CHECK_PACKAGES)
+	+@$(call make_topology,cube8)
+	@$(MAKE) $(PARALLEL) -s -k house >/dev/null 2>&1 || true
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) JOBS=$(JOBS) tests/run.sh $(FOLDERS) $(HOUSE)
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
@@ -430,7 +437,7 @@ lint: setup
 	    --inline-suppr --suppress=missingIncludeSystem $(NORETURN) $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
 	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8 SET= NAME=
 	clang-format --dry-run -Werror $(OUR_C)
-	B=$(B) CC=$(CC) tests/run.sh $(HOUSE)
+	$(MAKE) check-house
 
 ## fmt: clang-format over all our C
 .PHONY: fmt

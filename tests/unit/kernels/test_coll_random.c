@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "support/talks.h"
 
-enum { SEEDS = 24, RANKS_MOST = 24, COUNT_MOST = 300, ROOM = 4096 };
+enum { SEEDS = 12, RANKS_MOST = 24, COUNT_MOST = 300, ROOM = 4096 };
 
 struct plan {
     uint32_t pes[256];

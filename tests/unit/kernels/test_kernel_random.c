@@ -7,7 +7,7 @@
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
 enum {
-    SEEDS = 300,
+    SEEDS = 150,
     TALKS = 180,
     SHAPES = 50,
     SPLITS = 30,

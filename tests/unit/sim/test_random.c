@@ -11,7 +11,7 @@
  * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
  * are split.
  */
-enum { SEEDS = 50 };
+enum { SEEDS = 20 };
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 

@@ -165,7 +165,7 @@ struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     const struct trip trip = txn_trip(t, txn);
-    struct kb_cost c = cost_beside_routers(t, &s->mask, txn->op, &trip, txn->nbytes);
+    struct kb_cost c = cost_beside_routers(t, &s->mask, txn->op, &trip, txn->nbytes, NULL);
     const struct flight *flight = s->router ? &s->router->flights[txn - s->txns] : NULL;
     const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
 

@@ -219,6 +219,8 @@ static void make_places(struct program *p, const struct kb_topology *t)
             .sip = (uint16_t)(cube / t->cubes),
             .pos = t->cube_pos[cube % t->cubes],
         };
+    for (uint32_t i = 0; i <= 2 * t->mesh_middle; i++)
+        p->exits[i] = t->cost_mesh[i].exit;
 }
 
 bool program_make(struct program *p, const struct kb_topology *t, const struct cost_mask *m)
@@ -228,7 +230,8 @@ bool program_make(struct program *p, const struct kb_topology *t, const struct c
     p->entries = malloc((size_t)t->n_kinds * t->n_segments * sizeof *p->entries);
     p->services = malloc(t->n_kinds * sizeof *p->services);
     p->cubes = malloc((t->regular ? sim_cubes(t) : 1) * sizeof *p->cubes);
-    if (!p->steps || !p->more || !p->entries || !p->services || !p->cubes)
+    p->exits = malloc(t->regular ? 2 * (size_t)t->mesh_middle + 1 : 1);
+    if (!p->steps || !p->more || !p->entries || !p->services || !p->cubes || !p->exits)
         return false;
     p->stations = 2 * t->n_cube_links;
     p->pe_bits = t->pe_bits;
@@ -299,6 +302,7 @@ void program_free(struct program *p)
     free(p->entries);
     free(p->services);
     free(p->cubes);
+    free(p->exits);
     free(p->hosts);
 }
 

@@ -123,6 +123,7 @@ struct program {
         uint16_t x, sip;
         uint32_t pos; /* kb_topology.cube_pos: the difference of two is their distance */
     } * cubes;        /* owned; [cube over all SIPs] of a regular machine */
+    uint8_t *exits;   /* owned; of a regular machine: the first exit, by distance as cost_mesh */
     struct service (*services)[N_SERVICES]; /* owned; [kind of cube] */
     struct host_row *hosts; /* owned; [dst_pack()] of a regular machine; NULL: not asked */
     struct drains drains[1 << DRAIN_BITS], *last; /* last: those asked for last; never NULL */
@@ -205,7 +206,7 @@ static inline uint32_t program_exit(const struct program *p, const struct kb_top
 
     if (__builtin_expect(a->sip != b->sip, 0))
         return a->x ? SIDE_W : EXIT_IO;
-    return t->cost_mesh[t->mesh_middle + b->pos - a->pos].exit;
+    return p->exits[t->mesh_middle + b->pos - a->pos];
 }
 
 /* The same of a regular machine, at a side. */

@@ -75,7 +75,7 @@ struct coll {
     int64_t rank, me; /* the own; the own place */
     int64_t steps[N_LANES], most_steps;
     kb_coll_algorithm rows; /* of an all_reduce; KB_COLL_AUTO: none */
-    struct row *row; /* [n_rows] */
+    struct row *row;        /* [n_rows] */
     int n_rows;
     int at_once, turning; /* so many parts go along so many rows, from `turning` on, at once */
     bool folded; /* members from number `core` on give all to others before, and take it behind */
@@ -163,7 +163,7 @@ enum { NEAR_MOST = 16 };
 
 /* What is known of the group, which is looked up once in a run; leaves the kernel if it is none. */
 struct coll_order *coll_order_of(const struct coll *c);
-int64_t coll_place(const struct coll *c, int64_t rank); /* of a rank */
+int64_t coll_place(const struct coll *c, int64_t rank);         /* of a rank */
 int64_t coll_rank(const struct coll_order *order, uint32_t pe); /* `n`: it is no member */
 
 /* Ends the run as a mistake of the kernel. */

@@ -259,8 +259,7 @@ static void choose_order(const struct coll *c, const uint32_t *place, struct col
         uint32_t *ranks = ordered(c, place, order->pes, by);
         bool is_same =
             order->ranks && !memcmp(ranks, order->ranks, (size_t)order->n * sizeof *ranks);
-        struct coll_ways up =
-            is_same ? order->up : ways_of(t, order->pes, ranks, order->n, true);
+        struct coll_ways up = is_same ? order->up : ways_of(t, order->pes, ranks, order->n, true);
 
         if (by == BY_RANK || is_shorter(up, order->up)) {
             if (order->ranks)

@@ -18,10 +18,10 @@ struct coll_ways {
 struct coll_order {
     struct coll_order *next;
     int64_t n;
-    uint32_t *pes;             /* owned; by rank */
-    uint32_t *ranks, *placed;  /* owned; by place, and the PEs */
-    uint32_t *places;          /* owned; by rank */
-    bool is_row;               /* PEs in equal strides, upwards: */
+    uint32_t *pes;            /* owned; by rank */
+    uint32_t *ranks, *placed; /* owned; by place, and the PEs */
+    uint32_t *places;         /* owned; by rank */
+    bool is_row;              /* PEs in equal strides, upwards: */
     uint32_t first, stride;
     uint64_t *outs;            /* owned; by rank: where it wants what others write */
     struct coll_ways up, down; /* to the place above; to the one below */
@@ -34,15 +34,15 @@ struct coll_order {
     bool near;           /* few members, and all ways between them are as short as any */
 };
 
-enum { COLL_MAKING = 8 };    /* blocks that an order, or the places, are made of and with */
+enum { COLL_MAKING = 8 }; /* blocks that an order, or the places, are made of and with */
 
 /* Of a launch. */
 struct coll_orders {
     struct coll_order **bucket; /* owned; [n_buckets], a power of two: those of a hash */
     uint32_t n_buckets, n;      /* n: orders */
-    uint32_t *place;           /* owned: of a cube, on the lap of all of them */
-    struct version *zeros;     /* owned: what blocks begin with: coll_far.c */
-    void *making[COLL_MAKING]; /* owned: blocks of what is not whole yet, if memory ends there */
+    uint32_t *place;            /* owned: of a cube, on the lap of all of them */
+    struct version *zeros;      /* owned: what blocks begin with: coll_far.c */
+    void *making[COLL_MAKING];  /* owned: blocks of what is not whole yet, if memory ends there */
     int n_making;
 };
 

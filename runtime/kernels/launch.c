@@ -83,7 +83,7 @@ static int64_t way_fs(const struct kb_sim *s, const struct cost_row *c)
  * and of every way out of a cube plus every way into one. For slice 0 of cube8 that is 2.085 ns,
  * the own PE's way.
  *
- * It is for go_ideal_of_kernel() of engine/inorder_steps.h. A read that is issued now and takes no
+ * It is for go_ideal_of_kernel() of engine/inorder_way.h. A read that is issued now and takes no
  * longer than the least way cannot be overtaken, if nothing else is in flight to its memory. So it
  * takes its turn there at once, and the event of the arrival is left out.
  */

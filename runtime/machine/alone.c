@@ -2,10 +2,10 @@
  * run on an idle copy. */
 #include "base/larger.h"
 #include "machine/alone.h"
+#include "machine/alone_banks.h"
 #include "machine/address.h"
 #include "machine/alone_l2.h"
 #include "machine/pieces.h"
-#include "machine/bank_rules.h"
 #include "machine/box_impl.h"
 #include "machine/component_packets.h"
 #include "machine/pes.h"
@@ -13,262 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer: there was no memory to find it. */
-#define NO_MEMORY INT64_MIN
-
-static bool writes(const struct alone_of *of)
-{
-    return of->op == KB_WRITE || of->op == KB_H2D;
-}
-
-static const struct memory_row *memory_of(const struct alone_of *of)
-{
-    return of->behind ? cost_behind_cache(of->t, of->trip.dst)
-                      : cost_memory(of->t, of->trip.dst, writes(of));
-}
-
-static const struct bank_row *banks_of(const struct alone_of *of)
-{
-    return &kind_at(of->t, dst_cube(of->t, of->trip.dst))->banks;
-}
-
-/* -- how it comes ----------------------------------------------------------------------------- */
-
-/* What is still to come: a read is one part, a write behind routers one for each packet. */
-struct coming {
-    struct stream *way; /* NULL: one part, at once */
-    uint64_t nbytes, size, from;
-    int64_t first_fs,
-        tail_fs; /* arrivals: of the first segment of all; of the last tail, less that */
-};
-
-struct part {
-    int64_t t_fs; /* its first segment arrives: 0 of the first part */
-    uint64_t from, nbytes;
-};
-
-/* Finds its way, that of a read backwards. False: no memory. */
-static bool find_way(struct idle *idle, const struct alone_of *of)
-{
-    if (of->t->links != MODE_ROUTER)
-        return true;
-    if (!channels_find(&idle->route, of->t, of->m, &of->trip, writes(of), !writes(of)) ||
-        !stream_of(&idle->way, of->t, &idle->route))
-        return false;
-    stream_clear(&idle->way);
-    return true;
-}
-
-static struct coming coming_of(struct idle *idle, const struct alone_of *of)
-{
-    bool streams = of->t->links == MODE_ROUTER && writes(of);
-
-    return (struct coming){.way = streams ? &idle->way : NULL,
-                           .nbytes = of->nbytes,
-                           .size =
-                               streams && of->t->packet_bytes ? of->t->packet_bytes : of->nbytes};
-}
-
-static uint64_t at_most(uint64_t n, uint64_t most)
-{
-    return n < most ? n : most;
-}
-
-/* The next part; false: all have come. */
-static bool next_part(struct coming *c, struct part *part)
-{
-    *part = (struct part){.from = c->from, .nbytes = at_most(c->nbytes - c->from, c->size)};
-    if (!part->nbytes)
-        return false;
-    for (; c->way && c->from < part->from + part->nbytes; c->from += c->way->segment_bytes) {
-        struct stream_end end = stream_pass(c->way, 0, c->from / c->way->segment_bytes,
-                                            at_most(c->nbytes - c->from, c->way->segment_bytes));
-
-        c->first_fs = c->from ? c->first_fs : end.arrive_fs;
-        part->t_fs = c->from == part->from ? end.arrive_fs - c->first_fs : part->t_fs;
-        c->tail_fs = larger(c->tail_fs, end.tail_fs - c->first_fs);
-    }
-    c->from = part->from + part->nbytes;
-    return true;
-}
-
-/* -- banks ------------------------------------------------------------------------------------ */
-
-/* Room for all channels of `row`, none of which has begun. False without memory. */
-static bool begin_banks(struct idle *idle, const struct alone_of *of)
-{
-    size_t channels = bank_channels(banks_of(of)), banks = channels * bank_count(banks_of(of));
-
-    if (!idle->pool.routed)
-        bank_pool_begin(&idle->pool);
-    idle->view = bank_view_of(of->m, banks_of(of));
-    idle->view.routed = of->t->links == MODE_ROUTER;
-    idle->pool.whole = !idle->view.routed;
-    idle->alike = 1;
-    idle->pool.lost = false;
-    if (channels > idle->channels_room || banks > idle->banks_room) {
-        free(idle->channels);
-        free(idle->banks);
-        idle->channels = calloc(channels, sizeof *idle->channels);
-        idle->banks = malloc(banks * sizeof *idle->banks);
-        idle->channels_room = idle->channels ? channels : 0;
-        idle->banks_room = idle->banks ? banks : 0;
-    }
-    return idle->channels && idle->banks;
-}
-
-/* All channels go on until `t`. */
-static void settle(struct idle *idle, int64_t t)
-{
-    for (uint32_t i = 0; i < idle->n_begun; i++)
-        bank_catch_up(&idle->view, &idle->channels[idle->begun[i]], &idle->pool, idle->begun[i], t);
-}
-
-/* Access `row` comes to `channel`, its first segment there is `at`. */
-static void come_to_channel(struct idle *idle, uint32_t row, uint32_t channel, uint64_t at)
-{
-    struct bank_channel *c = &idle->channels[channel];
-    int64_t t = idle->pool.accesses[row].arrive_fs;
-
-    if (!c->banks) {
-        bank_begin(&idle->view, c, idle->banks + (size_t)channel * bank_count(idle->view.row));
-        c->refresh_fs = BANK_NEVER_FS;
-        c->alike = idle->alike;
-        idle->begun[idle->n_begun++] = (uint8_t)channel;
-    }
-    bank_catch_up(&idle->view, c, &idle->pool, channel, t - 1);
-    if (idle->pool.free_piece == BANK_NONE && !bank_more_pieces(&idle->pool))
-        return;
-    bank_add_piece(c, &idle->pool, row, at);
-    c->next_fs = t;
-}
-
-static void come_to_channels(struct idle *idle, uint32_t row)
-{
-    struct bank_range range = idle->pool.accesses[row].range;
-    const struct bank_tile *tile = idle->pool.accesses[row].tile;
-
-    for (uint32_t i = 0; tile && i < tile->n; i++)
-        if (tile->of[i].first)
-            come_to_channel(idle, row, bank_channel_of(idle->view.row, tile->of[i].burst), i);
-    if (tile)
-        return;
-    for (uint32_t i = 0; i < bank_channels(idle->view.row); i += idle->alike) {
-        uint64_t burst = bank_next(idle->view.row, range.at, range.at, i);
-
-        if (burst < range.end)
-            come_to_channel(idle, row, i, burst);
-    }
-}
-
-/* The first instant at which a channel decides. */
-static int64_t next_decision_fs(const struct idle *idle)
-{
-    int64_t next = BANK_NEVER_FS;
-
-    for (uint32_t i = 0; i < idle->n_begun; i++) {
-        int64_t fs = idle->channels[idle->begun[i]].next_fs;
-
-        next = fs < next ? fs : next;
-    }
-    return next;
-}
-
-/* All are idle again, and the next access is row 0. */
-static void end_banks(struct idle *idle)
-{
-    while (idle->n_begun) {
-        struct bank_channel *c = &idle->channels[idle->begun[--idle->n_begun]];
-
-        bank_drop(&idle->view, c, &idle->pool);
-        c->banks = NULL;
-    }
-    idle->pool.ended = idle->pool.touched = BANK_NONE;
-    for (; idle->n_accesses; idle->n_accesses--)
-        bank_free_packet(&idle->pool, idle->n_accesses - 1);
-}
-
-/* An access: rows are given from 0 on. BANK_NONE without memory. */
-static uint32_t new_access(struct idle *idle, uint64_t offset, uint64_t nbytes, bool is_write)
-{
-    struct bank_range range = bank_range(idle->view.row, offset, nbytes);
-    uint32_t row = bank_new_packet(&idle->pool, idle->view.row, range, is_write);
-
-    idle->pool.lost |= row == BANK_NONE;
-    idle->n_accesses += row != BANK_NONE;
-    return row;
-}
-
-/* Its parts are accesses. */
-static void make_accesses(struct idle *idle, const struct alone_of *of, struct coming *coming)
-{
-    bool even = true;
-    struct part part;
-
-    while (next_part(coming, &part) && !idle->pool.lost) {
-        uint32_t row = new_access(idle, of->offset + part.from, part.nbytes, writes(of));
-
-        if (row == BANK_NONE)
-            return;
-        idle->pool.accesses[row].arrive_fs = part.t_fs;
-        if (of->tile) {
-            bank_access_tile(&idle->pool.accesses[row], of->tile);
-            even = false;
-        }
-        even &= bank_is_even(idle->view.row, idle->pool.accesses[row].range);
-    }
-    idle->alike = even ? bank_channels(idle->view.row) : 1;
-}
-
-/* When all have been served, and the data have had their way. */
-static struct alone served_by_banks(struct idle *idle, const struct alone_of *of, int64_t tail_fs)
-{
-    int64_t first_fs = BANK_NEVER_FS, last_fs = 0, end_fs = tail_fs;
-    int64_t behind_fs = cost_in_memory_fs(of->m, memory_of(of));
-    struct alone alone = {0};
-
-    for (uint32_t i = 0; i < idle->n_accesses; i++) {
-        const struct bank_access *access = &idle->pool.accesses[i];
-
-        first_fs = access->first_fs < first_fs ? access->first_fs : first_fs;
-        end_fs = larger(end_fs, access->done_fs);
-        if (access->last_fs > last_fs)
-            alone.row_fs = access->ready_fs - access->prepared_fs;
-        last_fs = larger(last_fs, access->last_fs);
-    }
-    if (idle->view.routed && !writes(of))
-        alone.fs =
-            bank_stream_fs(&idle->way, idle->view.row, idle->pool.packets[0].ends_fs,
-                           (struct bank_bytes){of->offset, of->nbytes}, behind_fs, of->drain_fs) -
-            stream_way_fs(&idle->way);
-    else if (writes(of) && idle->view.row->ack == ACK_ACCEPTED)
-        alone.fs = larger(end_fs, of->drain_fs) + behind_fs;
-    else /* the drain ends a burst behind */
-        alone.fs = larger(end_fs, first_fs + of->drain_fs - idle->view.burst_fs) + behind_fs;
-    return alone;
-}
-
-static struct alone in_banks(struct idle *idle, const struct alone_of *of)
-{
-    struct coming coming = coming_of(idle, of);
-    struct alone alone = {.fs = NO_MEMORY};
-
-    if (!begin_banks(idle, of))
-        return alone;
-    make_accesses(idle, of, &coming);
-    for (uint32_t row = 0; row < idle->n_accesses && !idle->pool.lost; row++)
-        come_to_channels(idle, row);
-    settle(idle, BANK_NEVER_FS - 1);
-    if (!idle->pool.lost)
-        alone = served_by_banks(idle, of, coming.tail_fs);
-    end_banks(idle);
-    return alone;
-}
-
 /* The bandwidth of the memory alone, at which it moves more bytes than come, or go. */
 static double own_gbs(const struct alone_of *of)
 {
-    double gbs = cost_own_gbs(of->m, memory_of(of));
+    double gbs = cost_own_gbs(of->m, alone_memory(of));
 
     return of->own_bytes ? gbs * (double)of->nbytes / (double)of->own_bytes : gbs;
 }
@@ -278,7 +26,7 @@ static double own_gbs(const struct alone_of *of)
 /* What a component is asked of it. */
 static struct kb_request request_of(const struct alone_of *of)
 {
-    const struct memory_row *memory = memory_of(of);
+    const struct memory_row *memory = alone_memory(of);
 
     return (struct kb_request){
         .op = (uint8_t)of->op,
@@ -307,20 +55,20 @@ static double route_gbs(const struct alone_of *of)
     struct cost_row way =
         of->op >= KB_H2D ? cost_of_host(of->t, &of->trip) : cost_of_pe(of->t, &of->trip);
 
-    return cost_bottleneck_gbs(of->m, way.link_gbs, memory_of(of));
+    return cost_bottleneck_gbs(of->m, way.link_gbs, alone_memory(of));
 }
 
 static int64_t in_component(struct idle *idle, const struct alone_of *of, const struct impl *impl)
 {
     _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
     struct kb_request whole = request_of(of);
-    struct coming coming = coming_of(idle, of);
+    struct coming coming = alone_coming(idle, of);
     int64_t free_fs = 0, done_fs = 0, added = 0;
     double gbs = coming.way ? route_gbs(of) : 0;
     struct part part;
 
     begin_state(impl, state);
-    while (next_part(&coming, &part)) {
+    while (alone_next_part(&coming, &part)) {
         int64_t start_fs = larger(free_fs, part.t_fs);
         struct kb_request asked =
             coming.way ? packet_request(&whole, part.from, part.nbytes, gbs, own_gbs(of)) : whole;
@@ -360,12 +108,12 @@ static void decide(struct inside *in, int64_t t)
 {
     struct bank_pool *pool = &in->idle->pool;
 
-    settle(in->idle, t);
+    alone_settle(in->idle, t);
     for (; pool->ended != BANK_NONE; pool->ended = pool->accesses[pool->ended].next)
         end_behind(&in->idle->queue, pool->packets[pool->ended].slot == DUE_PASSED,
                    pool->accesses[pool->ended].id,
                    pool->accesses[pool->ended].done_fs +
-                       cost_in_memory_fs(in->of->m, memory_of(in->of)));
+                       cost_in_memory_fs(in->of->m, alone_memory(in->of)));
     if (pool->lost)
         in->idle->queue.fault = QUEUEING_NO_MEMORY;
 }
@@ -373,7 +121,7 @@ static void decide(struct inside *in, int64_t t)
 /* A request comes to the memory behind. */
 static void come_to_back(struct inside *in, const struct due *due)
 {
-    const struct memory_row *memory = memory_of(in->of);
+    const struct memory_row *memory = alone_memory(in->of);
     struct idle *idle = in->idle;
     bool passed = due->kind == DUE_PASSED;
     uint64_t bytes = passed ? in->of->nbytes : due->bytes;
@@ -385,8 +133,8 @@ static void come_to_back(struct inside *in, const struct due *due)
                    behind_done_fs(in->of->m, memory, &in->behind_fs, bytes, drain, due->t_fs));
         return;
     }
-    row = new_access(idle, passed ? in->of->offset : due->offset, bytes,
-                     passed ? writes(in->of) : due->op == KB_OP_WRITE);
+    row = alone_new_access(idle, passed ? in->of->offset : due->offset, bytes,
+                           passed ? alone_writes(in->of) : due->op == KB_OP_WRITE);
     if (row == BANK_NONE) {
         idle->queue.fault = QUEUEING_NO_MEMORY;
         return;
@@ -395,14 +143,14 @@ static void come_to_back(struct inside *in, const struct due *due)
     bank_access_name(&idle->pool.accesses[row], due->id);
     idle->pool.accesses[row].drain_fs = drain;
     idle->pool.accesses[row].arrive_fs = due->t_fs;
-    come_to_channels(idle, row);
+    alone_come_to_channels(idle, row);
 }
 
 /* What is due, at its time; banks decide behind all else of theirs. */
 static void go_on(struct inside *in, const struct impl *impl, void *state)
 {
     struct queueing *q = &in->idle->queue;
-    int64_t t = next_decision_fs(in->idle);
+    int64_t t = alone_next_decision_fs(in->idle);
     struct due due;
 
     if (t < queueing_next_fs(q)) {
@@ -426,7 +174,7 @@ static int64_t in_queue(struct idle *idle, const struct alone_of *of, const stru
     struct inside in = {.idle = idle, .of = of};
     struct queueing *q = &idle->queue;
 
-    if (memory_of(of)->behind == MEMORY_BANKS && !begin_banks(idle, of))
+    if (alone_memory(of)->behind == MEMORY_BANKS && !alone_begin_banks(idle, of))
         return NO_MEMORY;
     idle->view.routed = false;
     idle->pool.whole = true;
@@ -435,11 +183,11 @@ static int64_t in_queue(struct idle *idle, const struct alone_of *of, const stru
     q->fronts = impl->ended;
     impl->arrive(state, &asked, 0, &q->h);
     for (uint32_t i = 0; i < QUEUEING_WAKES_MAX && !q->ends.n && !q->fault; i++) {
-        if (!q->wakes.n && next_decision_fs(idle) == BANK_NEVER_FS)
+        if (!q->wakes.n && alone_next_decision_fs(idle) == BANK_NEVER_FS)
             break;
         go_on(&in, impl, state);
     }
-    end_banks(idle);
+    alone_end_banks(idle);
     if (q->fault == QUEUEING_NO_MEMORY)
         return NO_MEMORY;
     return q->ends.n && !q->fault ? q->ends.rows[0].t_fs : INT64_MAX;
@@ -459,9 +207,9 @@ static struct alone run(struct idle *idle, const struct alone_of *of)
 
     if (impl && impl->arrive)
         return (struct alone){.fs = in_queue(idle, of, impl)};
-    if ((!impl || writes(of)) && !find_way(idle, of))
+    if ((!impl || alone_writes(of)) && !alone_find_way(idle, of))
         return (struct alone){.fs = NO_MEMORY};
-    return impl ? (struct alone){.fs = in_component(idle, of, impl)} : in_banks(idle, of);
+    return impl ? (struct alone){.fs = in_component(idle, of, impl)} : alone_in_banks(idle, of);
 }
 
 /*
@@ -481,7 +229,7 @@ static struct alone_known question(const struct alone_of *of)
     if (impl_of(of)) {
         k.memory = impl_of(of);
     } else {
-        const struct bank_row *row = banks_of(of);
+        const struct bank_row *row = alone_banks(of);
         struct bank_range range = bank_range(row, of->offset, of->nbytes);
         uint32_t bits = row->channel_bits + row->number_bits;
 
@@ -491,7 +239,7 @@ static struct alone_known question(const struct alone_of *of)
         k.memory = row;
         k.nbytes = range.end - range.at;
         k.offset = k.nbytes == 1 ? 0 : range.at & ((UINT64_C(1) << bits) - 1);
-        k.way = writes(of);
+        k.way = alone_writes(of);
         if (!routed)
             return k;
         k.nbytes = of->nbytes;
@@ -573,11 +321,11 @@ static int64_t child_alone(struct idle *idle, const struct alone_of *of,
     child.op = KB_READ;
     child.own_bytes = lines->moved.bytes;
     child.pieces = NULL;
-    if (memory_of(&child)->hold == HOLD_BY_COMPONENT)
-        child.drain_fs = larger(child.drain_fs,
-                                drain_fs(child.own_bytes, cost_own_gbs(of->m, memory_of(&child))));
+    if (alone_memory(&child)->hold == HOLD_BY_COMPONENT)
+        child.drain_fs = larger(
+            child.drain_fs, drain_fs(child.own_bytes, cost_own_gbs(of->m, alone_memory(&child))));
     child.tile =
-        !impl_of(&child) && lines->pieces->n > 1 ? tile_of(banks_of(of), lines->pieces) : NULL;
+        !impl_of(&child) && lines->pieces->n > 1 ? tile_of(alone_banks(of), lines->pieces) : NULL;
     if (!impl_of(&child) && lines->pieces->n > 1 && !child.tile)
         return NO_MEMORY;
     alone = alone_in_memory(idle, &child);
@@ -588,14 +336,14 @@ static int64_t child_alone(struct idle *idle, const struct alone_of *of,
 /* Behind routers a write comes to a cache packet by packet. */
 static int64_t routed_write_in_cache(struct idle *idle, const struct alone_of *of)
 {
-    struct coming coming = coming_of(idle, of);
+    struct coming coming = alone_coming(idle, of);
     int64_t free_fs = 0, done_fs = 0;
-    double gbs = memory_of(of)->own_gbs + of->m->memory_gbs;
+    double gbs = alone_memory(of)->own_gbs + of->m->memory_gbs;
     struct part part;
 
-    if (!find_way(idle, of))
+    if (!alone_find_way(idle, of))
         return NO_MEMORY;
-    while (next_part(&coming, &part)) {
+    while (alone_next_part(&coming, &part)) {
         int64_t start_fs = larger(free_fs, part.t_fs);
 
         free_fs = start_fs + part_fs(part.from, part.nbytes, gbs);
@@ -612,13 +360,13 @@ static struct alone in_cache(struct idle *idle, const struct alone_of *of)
     int64_t fs = of->drain_fs, own, child = 0;
     struct lines_read lines = {0};
 
-    if (writes(of) && of->t->links == MODE_ROUTER)
+    if (alone_writes(of) && of->t->links == MODE_ROUTER)
         child = routed_write_in_cache(idle, of);
-    else if (!writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
+    else if (!alone_writes(of) && !read_lines(of, kind->cache.line_bits, memory, &lines))
         child = NO_MEMORY;
-    else if (!writes(of) && asks_where(memory))
+    else if (!alone_writes(of) && asks_where(memory))
         child = child_alone(idle, of, &lines);
-    else if (!writes(of)) {
+    else if (!alone_writes(of)) {
         own = drain_fs(lines.moved.bytes, memory->own_gbs + of->m->memory_gbs);
         child = cost_in_memory_fs(of->m, memory) + larger(own, drain_of_way(of));
     }
@@ -638,7 +386,7 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
         idle->lost |= asked.alone.fs == NO_MEMORY;
         return asked.alone.fs == NO_MEMORY ? (struct alone){.fs = of->drain_fs} : asked.alone;
     }
-    if (memory_of(of)->model == MEMORY_CACHE)
+    if (alone_memory(of)->model == MEMORY_CACHE)
         return in_cache(idle, of);
     if (of->tile) { /* tiles are of any shape */
         asked.alone = run(idle, of);
@@ -698,7 +446,7 @@ void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost
 /* A memory that moves whole blocks moves all that the bytes touch, and takes its time for them. */
 static void set_blocks(struct alone_of *of)
 {
-    const struct memory_row *memory = memory_of(of);
+    const struct memory_row *memory = alone_memory(of);
     uint64_t block = memory->access_bytes;
 
     if (!block)

@@ -42,6 +42,23 @@ static inline int64_t drain_fs(uint64_t nbytes, double gbs)
     return whole + (fs - (double)whole >= 0.5);
 }
 
+/* What was divided last: mostly the next is the same. All zeros: nothing. */
+struct drained {
+    uint64_t nbytes;
+    double gbs;
+    int64_t fs;
+};
+
+/* drain_fs(); `last` may be NULL. */
+static inline int64_t drain_again_fs(struct drained *last, uint64_t nbytes, double gbs)
+{
+    if (!last)
+        return drain_fs(nbytes, gbs);
+    if (last->nbytes != nbytes || last->gbs < gbs || last->gbs > gbs)
+        *last = (struct drained){nbytes, gbs, drain_fs(nbytes, gbs)};
+    return last->fs;
+}
+
 /* For how long the bytes from `from` on are on a resource of `gbs`: parts add up to the whole. */
 static inline int64_t part_fs(uint64_t from, uint64_t nbytes, double gbs)
 {
@@ -511,7 +528,8 @@ static inline int64_t cost_formula_fs(const struct kb_cost *c)
 /* cost_by_tables() without what a network of routers adds, cost_add_router(). */
 static inline struct kb_cost cost_beside_routers(const struct kb_topology *t,
                                                  const struct cost_mask *m, kb_transaction_op op,
-                                                 const struct trip *trip, uint64_t nbytes)
+                                                 const struct trip *trip, uint64_t nbytes,
+                                                 struct drained *last)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);
@@ -522,7 +540,7 @@ static inline struct kb_cost cost_beside_routers(const struct kb_topology *t,
     c.memory_overhead_fs = cost_in_memory_fs(m, memory);
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
-    c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
+    c.drain_fs = drain_again_fs(last, nbytes, c.bottleneck_gbs);
     c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
     c.return_fs = 0;
     return c;
@@ -533,7 +551,7 @@ static inline struct kb_cost cost_by_tables(const struct kb_topology *t, const s
                                             kb_transaction_op op, const struct trip *trip,
                                             uint64_t nbytes)
 {
-    struct kb_cost c = cost_beside_routers(t, m, op, trip, nbytes);
+    struct kb_cost c = cost_beside_routers(t, m, op, trip, nbytes, NULL);
 
     if (t->links == MODE_ROUTER)
         cost_add_router(t, m, trip, op == KB_WRITE || op == KB_H2D, &c);

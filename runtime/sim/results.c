@@ -55,14 +55,15 @@ static struct kb_cost with_joins(const struct kb_sim *s, const struct txn *x, st
     return c;
 }
 
-INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x)
+INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x,
+                           struct drained *last)
 {
     struct trip trip;
 
     if (!plain)
         return with_joins(s, x, sim_cost(s, x));
     trip = txn_trip(s->topo, x);
-    return cost_by_tables(s->topo, &s->mask, x->op, &trip, x->nbytes);
+    return cost_beside_routers(s->topo, &s->mask, x->op, &trip, x->nbytes, last);
 }
 
 INLINE int64_t service_fs(const struct kb_sim *s, bool plain, const struct txn *x,
@@ -125,7 +126,7 @@ static __attribute__((noinline)) int64_t branches_alone_fs(const struct kb_sim *
 
     for (uint32_t part = s->splits[whole].next; part != TXN_NONE; part = s->splits[part].next) {
         const struct txn *x = &s->txns[part];
-        struct kb_cost c = cost(s, false, x);
+        struct kb_cost c = cost(s, false, x, NULL);
         int64_t fs = formula_fs(s, false, x, &c);
 
         most = fs > most ? fs : most;
@@ -207,14 +208,15 @@ INLINE void set_terms(const struct kb_sim *s, bool plain, const struct txn *whol
         r->service_fs = s->caches->rows[x - s->txns].start_fs;
 }
 
-INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb_result *r)
+INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, struct drained *last,
+                           kb_result *r)
 {
     const struct txn *whole = &s->txns[slot], *x = served(s, plain, slot);
     struct kb_cost c;
 
     if (__builtin_expect(whole->stage != TXN_DONE, false))
         return KB_PENDING;
-    c = cost(s, plain, x);
+    c = cost(s, plain, x, last);
     r->formula_fs = !plain && is_branch(s, (uint32_t)(x - s->txns)) ? branches_alone_fs(s, slot)
                                                                     : formula_fs(s, plain, x, &c);
     set_terms(s, plain, whole, x, &c, r);
@@ -230,7 +232,7 @@ INLINE kb_status result_of(const struct kb_sim *s, bool plain, uint32_t slot, kb
 void result_terms(const struct kb_sim *s, uint32_t slot, kb_result *r)
 {
     const struct txn *x = served(s, false, slot);
-    struct kb_cost c = cost(s, false, x);
+    struct kb_cost c = cost(s, false, x, NULL);
 
     set_terms(s, false, &s->txns[slot], x, &c, r);
     r->formula_fs = r->actual_fs;
@@ -250,8 +252,8 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    status = sim_is_plain(s) ? result_of(s, true, (uint32_t)id, &row)
-                             : result_of(s, false, sim_slot(s, id), &row);
+    status = sim_is_plain(s) ? result_of(s, true, (uint32_t)id, NULL, &row)
+                             : result_of(s, false, sim_slot(s, id), NULL, &row);
     if (status != KB_PENDING)
         *r = row;
     return status;
@@ -281,11 +283,13 @@ INLINE void put_row(struct block *block, size_t i, const kb_result *r)
 INLINE void results_of(const struct kb_sim *s, bool plain, uint32_t id, size_t n,
                        struct block *block)
 {
+    struct drained last = {0};
+
     for (size_t i = 0; i < n; i++) {
         uint32_t slot = plain ? id + (uint32_t)i : sim_slot(s, id + i);
         kb_result r;
 
-        block->status[i] = (uint8_t)result_of(s, plain, slot, &r);
+        block->status[i] = (uint8_t)result_of(s, plain, slot, &last, &r);
         if (__builtin_expect(block->status[i] == KB_PENDING, false))
             r = (kb_result){0};
         put_row(block, i, &r);

@@ -90,7 +90,6 @@ ok "what cannot run has a row"
 run tune softmax N=64 arg.M=0,70000
 [ $code -eq 2 ] && says "all runs failed, the table says why" && [ "$(grep -c failed out)" = 3 ]
 ok "if all fail, the exit code is theirs"
-refused "a part of one machine" 2 "--shard needs --vary: parts are points of a sweep, rates, or machines" tune softmax arg.M=1,2 --shard 1/2 --format csv -o no.csv
 refused "no list" 2 "tune needs values of an argument, as arg.M=LIST" tune softmax M=64
 refused "an argument that the bench has not" 2 "'arg.Q=1' is no list of an argument of softmax" tune softmax arg.Q=1
 refused "both" 2 "'arg.M=1' and 'M=64' are given both" tune softmax M=64 arg.M=1

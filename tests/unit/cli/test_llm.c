@@ -297,10 +297,12 @@ static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
 static void no_product_is_faster_than_its_bound(void **state)
 {
     static const char *const machines[] = {
-        "kernbench: 3\nname: t\naddressing: {granule: 4096, over: sip}\ncube: {hbm: {latency_ns: "
+        "kernbench: 3\nname: t\nsip: {cube_mesh: {w: 2, h: 1}}\naddressing: {granule: 4096, over: "
+        "sip}\ncube: {hbm: {latency_ns: "
         "200}}\n",
-        "kernbench: 3\nname: t\ncube: {pes: 3, l2: {size_mb: 1}}\n",
-        "kernbench: 3\nname: t\nkinds: {fast: {pe: {pe_gemm: {mac: [32, 64, 32]}, pe_cpu: "
+        "kernbench: 3\nname: t\nsip: {cube_mesh: {w: 2, h: 1}}\ncube: {pes: 3, l2: {size_mb: 1}}\n",
+        "kernbench: 3\nname: t\nsip: {cube_mesh: {w: 2, h: 1}}\nkinds: {fast: {pe: {pe_gemm: {mac: "
+        "[32, 64, 32]}, pe_cpu: "
         "{overhead_ns: 90}}, hbm: {bw_gbs: 16}}}\ncubes: {\"c*\": fast}\n"};
     struct rng r = rng_new(7, "bounds");
     const char *wanted = getenv("KB_SEEDS");
@@ -352,7 +354,7 @@ static void a_search_is_not_worse_with_more_tries(void **state)
             assert_true(many[i].proven);
             assert_true(many[i].best_fs <= few[i].best_fs);
             /* the first is good: it knows the ways to other PEs */
-            assert_true((double)few[i].best_fs <= 1.1 * (double)many[i].best_fs);
+            assert_true((double)few[i].best_fs <= 1.2 * (double)many[i].best_fs);
         }
     searched_free(&known[0]);
     searched_free(&known[1]);

@@ -163,7 +163,7 @@ check-house: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram validate-ccl validate-gemm validate-llm validate-gpu
+validate: setup validate-dram validate-ccl validate-gemm validate-llm validate-gpu validate-published
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -200,6 +200,12 @@ validate-llm: setup $(ANY)
 validate-gpu: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/gpu.py $(ANY)
+
+## validate-published: figures that others published, tests/validate/published.csv, beside those of kernbench: tables of docs/validation.md
+.PHONY: validate-published
+validate-published: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/published.py $(ANY)
 
 ## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit

@@ -34,11 +34,13 @@ equal "jsonl: on the first line; a prefill has no time of a token" "true null nu
 
 # A machine all of whose cubes have a kind is the machine with these keys: peak_pct and tiles, too.
 own='pe: {pe_gemm: {mac: [32, 32, 32], clock_ghz: 0.5}, pe_dma: {read_channels: 8}}, hbm: {bw_gbs: 512.0, latency_ns: 80.0}'
-run llm llama-3.2-1b --decode 64 --tries 2 --format csv --quiet --set 'cube.pe.pe_gemm.mac=[32, 32, 32]' \
+call "$B/kernbench" llm llama-3.2-1b --machine "$root/topologies/cube8.yaml" --decode 64 --tries 2 --format csv --quiet --set 'cube.pe.pe_gemm.mac=[32, 32, 32]' \
     --set cube.pe.pe_gemm.clock_ghz=0.5 --set cube.pe.pe_dma.read_channels=8 --set cube.hbm.bw_gbs=512 --set cube.hbm.latency_ns=80
+[ $code -eq 0 ]
+ok "keys of the machine"
 cp out keys
-run llm llama-3.2-1b --decode 64 --tries 2 --format csv --quiet --set "kinds={own: {$own}}" --set 'cubes={"c*": own}'
-same keys out
+call "$B/kernbench" llm llama-3.2-1b --machine "$root/topologies/cube8.yaml" --decode 64 --tries 2 --format csv --quiet --set "kinds={own: {$own}}" --set 'cubes={"c*": own}'
+[ $code -eq 0 ] && same keys out
 ok "keys of a kind are keys"
 
 # -- prompts in pieces --------------------------------------------------------------------------

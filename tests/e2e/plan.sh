@@ -185,8 +185,8 @@ for what in vary study why load run sweep tune llm tune-vary llm-vary; do
             why) words="--fail-if kernel_ns<0" ;;
             load) words="--fail-if mean_ns<0" ;;
             run) words="--fail-if kernel_ns<0" ;;
-            tune*) words="--fail-if time_ns<0" ;;
-            llm*) words="--fail-if step_ms<0" ;;
+            tune*) words="--fail-if arg.N<0" ;; # runs that were stopped have no time
+            llm*) words="--fail-if us<0" ;;
             sweep) words="--fail-if mean_ns<0" ;;
         esac
         # shellcheck disable=SC2086

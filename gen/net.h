@@ -38,8 +38,8 @@ struct net {
     uint32_t n_cubes, n_sips, n_switches; /* cubes of a SIP */
     uint32_t n_links, most_ports;         /* of a cube */
     bool rails;
-    uint32_t w, h;            /* of the first item, if that is a mesh of all cubes */
-    struct net_cube *cubes;   /* net_cube() */
+    uint32_t w, h;          /* of the first item, if that is a mesh of all cubes */
+    struct net_cube *cubes; /* net_cube() */
     struct net_grids grids;
     uint32_t n_io, *io_cubes; /* in ascending order */
 };

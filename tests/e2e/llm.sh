@@ -32,7 +32,7 @@ equal "jsonl: on the first line; a prefill has no time of a token" "true null nu
 
 # -- keys of cubes ------------------------------------------------------------------------------
 
-# A machine all of whose cubes have a kind is the machine with these keys: peak_pct and tiles, too.
+# A machine all of whose cubes have keys of their own is the machine with these keys: peak_pct and tiles, too.
 own='pe: {pe_gemm: {mac: [32, 32, 32], clock_ghz: 0.5}, pe_dma: {read_channels: 8}}, hbm: {bw_gbs: 512.0, latency_ns: 80.0}'
 call "$B/kernbench" llm llama-3.2-1b --machine "$root/topologies/cube8.yaml" --decode 64 --tries 2 --format csv --quiet --set 'cube.pe.pe_gemm.mac=[32, 32, 32]' \
     --set cube.pe.pe_gemm.clock_ghz=0.5 --set cube.pe.pe_dma.read_channels=8 --set cube.hbm.bw_gbs=512 --set cube.hbm.latency_ns=80

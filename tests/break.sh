@@ -394,7 +394,7 @@ break_it 'columns: rows with parts are plain' $add 's/s->topo->regular && !s->sp
 break_it 'rows: what is new of a list is not zero' runtime/base/rows.c 's/memset\(moved \+ had \* row_bytes, 0,/memset(moved + had * row_bytes, 1,/'
 
 # -- times ----------------------------------------------------------------------------------
-break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_again_fs/\12 * drain_fs/'
+break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_again_fs/\12 * drain_again_fs/'
 break_it 'drain held twice, counted once' $cost \
     's/^( +)drain_fs\(nbytes, cost_bottleneck/\12 * drain_fs(nbytes, cost_bottleneck/'
 break_it 'hold: own held for the drain of the route' $cost 's/if \(memory->hold == HOLD_ROUTE\)/if (1)/'

@@ -401,8 +401,9 @@ static size_t set_columns(struct tune *t)
            results = t->cli->opts.verify ? N_RESULTS : N_RESULTS - N_OF_VERIFY;
 
     for (size_t k = 0; k < n; k++)
-        t->columns[k] = (struct column)COLUMN_BY_HAND(
-            t->variants.key[k].path, t->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
+        t->columns[k] =
+            (struct column)COLUMN_BY_HAND(captured_name(t->variants.key[k].path),
+                                          t->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
     memcpy(t->columns + n, result_columns, results * sizeof *result_columns);
     return n + results;
 }

@@ -70,7 +70,7 @@ sleep 0.5
 call "$SIM" study s.yaml --quiet --format csv -o p.csv --resume
 [ $code -eq 3 ] && same w.csv p.csv
 ok "a run waits for what is left of a killed one"
-flock p.csv.journal sleep 20 &
+flock -F p.csv.journal sleep 120 &
 sleep 0.5
 refused "and not for one that goes on" 5 "p.csv.journal is in use by another run" study s.yaml -o p.csv --resume
 kill $! && wait 2>err
@@ -185,8 +185,8 @@ for what in vary study why load run sweep tune llm tune-vary llm-vary; do
             why) words="--fail-if kernel_ns<0" ;;
             load) words="--fail-if mean_ns<0" ;;
             run) words="--fail-if kernel_ns<0" ;;
-            tune*) words="--fail-if time_ns<0" ;;
-            llm*) words="--fail-if step_ms<0" ;;
+            tune*) words="--fail-if arg.N<0" ;;
+            llm*) words="--fail-if us<0" ;;
             sweep) words="--fail-if mean_ns<0" ;;
         esac
         # shellcheck disable=SC2086

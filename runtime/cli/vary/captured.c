@@ -8,6 +8,7 @@
  */
 #include "cli/vary/captured.h"
 #include "cli/out/memory.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,28 @@ static void keep_args(struct captured *c, const struct origin_arg *args, size_t 
         c->args[i] = (struct origin_arg){.name = memory_text(args[i].name),
                                          .value = args[i].value ? memory_text(args[i].value) : NULL,
                                          .is_number = args[i].is_number};
+}
+
+struct kept_name {
+    struct kept_name *next;
+    char text[];
+};
+
+const char *captured_name(const char *name)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    static struct kept_name *first;
+    struct kept_name **at = &first;
+
+    pthread_mutex_lock(&one_at_a_time);
+    while (*at && strcmp((*at)->text, name) != 0)
+        at = &(*at)->next;
+    if (!*at && (*at = calloc(1, sizeof **at + strlen(name) + 1)))
+        strcpy((*at)->text, name);
+    pthread_mutex_unlock(&one_at_a_time);
+    if (!*at)
+        memory_lacks();
+    return (*at)->text;
 }
 
 void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
@@ -126,19 +149,13 @@ void captured_pack(const struct captured *c, struct packed *to)
     packed_put_text(to, c->note);
 }
 
-/* The one copy of the name of a column, for all rows of this process. */
 static const char *column_name(struct packed *from)
 {
-    static char *names[2 * ROW_CELLS_MAX];
     char *name = packed_take_text(from);
-    size_t i = 0;
+    const char *kept = name ? captured_name(name) : NULL;
 
-    while (names[i] && name && strcmp(names[i], name) != 0)
-        i++;
-    if (!names[i])
-        return names[i] = name;
     free(name);
-    return names[i];
+    return kept;
 }
 
 static void unpack_rows(struct captured *c, struct packed *from)

@@ -18,7 +18,11 @@ struct captured {
     char *note; /* owned: what stands below a table of these rows alone; NULL: nothing */
 };
 
-/* Keeps all rows. */
+/* A copy of the name of a column, for one that the command gives back at its end. There is one copy
+ * of each for all rows of this process, and it stays. Any thread may ask. */
+const char *captured_name(const char *name);
+
+/* Keeps all rows. Names of columns are not copied. */
 void captured_rows(struct captured *c, const struct rows *rows, const struct origin_arg *args,
                    size_t n_args);
 

@@ -70,7 +70,7 @@ sleep 0.5
 call "$SIM" study s.yaml --quiet --format csv -o p.csv --resume
 [ $code -eq 3 ] && same w.csv p.csv
 ok "a run waits for what is left of a killed one"
-flock p.csv.journal sleep 20 &
+flock -F p.csv.journal sleep 120 &
 sleep 0.5
 refused "and not for one that goes on" 5 "p.csv.journal is in use by another run" study s.yaml -o p.csv --resume
 kill $! && wait 2>err

@@ -58,6 +58,7 @@ for bw in 128,64 128,128 256,64 256,128; do
     alone+=$(sed 1d out | sed "s/^/$bw,/")$'\n'
 done
 [ "$(head -1 machines1.csv)" = "cube.hbm.bw_gbs,cube.noc.bw_gbs,arg.N,time_ns,above_ns,state,failed" ] && same machines1.csv machines3.csv
+ok "the head of several machines has the names of keys and of arguments"
 equal "each machine has the rows that tune prints for it alone, for any -j" "$(xargs <<<"$alone")" "$(sed 1d machines1.csv | xargs)"
 run tune softmax M=64 arg.N=320,448 "${machines[@]}" --resume --format csv -o kept.csv
 [ $code -eq 0 ] && [ "$(sed 1d kept.csv | wc -l)" = 8 ] && [ ! -e kept.csv.journal ]
@@ -77,6 +78,9 @@ while read -r _ _ words; do
     times+=$("$SIM" run $words --format csv --quiet | awk -F, 'NR == 2 { print $5 }')$'\n'
 done < <(grep ^best: out)
 equal "which are commands that take that time" "$(awk -F, '$6 == "ok" && !($1 "," $2 in seen) { seen[$1 "," $2]; print $4 }' machines1.csv | xargs)" "$(xargs <<<"$times")"
+run tune softmax M=64 arg.N=64,128 --vary cube.hbm.bw_gbs=128,256 --fail-if 'arg.N>100' --format csv
+[ $code -eq 1 ] && says "failed by --fail-if: arg.N is 128 in row 2"
+ok "and a condition on an argument"
 run tune softmax N=64 arg.M=0,70000 --vary cube.noc.bw_gbs=64,128 --format csv
 [ $code -eq 2 ] && says "2 of 2 machines failed"
 ok "machines on which nothing runs"

@@ -31,8 +31,8 @@
 
 enum {
     HEAD_BYTES = sizeof JOURNAL_WORDS + PROVENANCE_BYTES,
-    LOCK_PAUSE_NS = 20000000,
-    LOCK_TRIES = 500, /* 10 s */
+    LOCK_PAUSE_NS = 100000000,
+    LOCK_TRIES = 100, /* 10 s */
 };
 
 struct head {

@@ -9,7 +9,6 @@
 #include "base/larger.h"
 #include "kernels/bound.h"
 #include "kernels/launches.h"
-#include "kernels/pool.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
 

@@ -29,6 +29,7 @@
 #include "pe/pe_ipcq.c"
 #include "kernels/barrier.c"
 #include "kernels/launches.c"
+#include "pe/pe_clear.c"
 #include "pe/pe_cpu.c"
 #include "kernels/bound.c"
 #include "kernels/bound_launch.c"

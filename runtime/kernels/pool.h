@@ -30,8 +30,6 @@ KERNELS_OWN void acc_row_free(struct kernels *k, struct tl_acc *acc);
 /* Zeroed memory that is freed with the PE. */
 KERNELS_OWN void *host_bytes_new(struct tl_ctx *pe, size_t nbytes);
 KERNELS_OWN void host_bytes_free_all(struct tl_ctx *pe);
-/* Frees all that a PE has taken for its kernel. */
-KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
 /* Frees all that the pools have made. */
 KERNELS_OWN void pool_free(struct kernels *k);

@@ -3,7 +3,7 @@
  */
 #include "network/banks_ends.h"
 #include "network/memory_behind.h"
-#include "network/network_queueing.h"
+#include "network/queue_wakes.h"
 
 /* All of a row of its own has been served, or accepted. */
 static void end_row(struct kb_sim *s, int how, const struct bank_slice *slice, uint32_t row)

@@ -24,38 +24,14 @@
 #include "network/banks.h"
 #include "network/fills.h"
 #include "network/memory_behind.h"
+#include "network/queue_wakes.h"
 #include "network/server.h"
 #include <math.h>
-
-/* Does anything wait for a wake? */
-static bool is_busy(const struct queueing_memory *q)
-{
-    return q->waiting || q->asked.sent || q->coming.next != q->coming.first;
-}
 
 /* Is anything in it, or behind it? */
 static bool has_any(const struct queueing_memory *q)
 {
     return q->waiting || q->asked.sent;
-}
-
-/* Its next wake has an event, if anything waits for it. */
-static void post_wake(struct kb_sim *s, struct queueing_memory *q, uint32_t dst)
-{
-    int64_t t_fs = queueing_next_fs(&q->asked);
-
-    if (!is_busy(q) || t_fs >= q->event_fs)
-        return;
-    q->event_fs = t_fs;
-    serving_wake(s, (uint64_t)t_fs, dst);
-}
-
-/* What has come does not wait any more: its end is known, at `t_fs`. */
-static void leave_queue(struct queueing_memory *q, int64_t t_fs)
-{
-    q->waiting--;
-    q->wakes = 0;
-    q->last_fs = t_fs > q->last_fs ? t_fs : q->last_fs;
 }
 
 /* What comes of a part with which the component is done at `done`, as it says at `now`. */
@@ -141,15 +117,6 @@ static void queue_hears(struct kb_sim *s, int how, uint32_t dst, const struct be
     (void)how;
     if (!queueing_ends(&q->asked, ended->number, (int64_t)ended->t_fs))
         fail(s, KB_NO_MEMORY);
-    post_wake(s, q, dst);
-}
-
-void queue_passed_ends(struct kb_sim *s, uint32_t dst, uint64_t t)
-{
-    struct queueing_memory *q = &s->instances.queues.of[dst];
-
-    q->asked.sent--;
-    leave_queue(q, (int64_t)t);
     post_wake(s, q, dst);
 }
 

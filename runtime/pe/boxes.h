@@ -24,6 +24,8 @@ KERNELS_OWN void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /* The kernel of a PE gets its stack; false: there is no memory. */
 KERNELS_OWN bool pe_begin(struct tl_ctx *pe);
+/* Frees all that a PE has taken for its kernel. */
+KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
 /* -- pe_dma: transactions with other memories ------------------------------------------------- */
 

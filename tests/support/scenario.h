@@ -193,12 +193,22 @@ static inline size_t with_ways(const struct judge_topo *t, const struct judge_ro
     return n;
 }
 
-/* Routers move every segment: rows of a few packets. */
+/* The most bytes of a row where the judge moves them piece by piece, so that it ends in seconds:
+ * segments of routers, bursts of banks. UINT64_MAX: it does not. */
+static inline uint64_t most_bytes(const struct judge_topo *t)
+{
+    if (t->is_router)
+        return UINT64_C(24) * judge_count(t, "contention.segment_bytes");
+    if (strcmp(judge_text(t, "cube.hbm.model"), "banks") == 0)
+        return UINT64_C(512) * judge_count(t, "cube.hbm.burst_bytes");
+    return UINT64_MAX;
+}
+
 static inline void shorten(const struct judge_topo *t, struct judge_row *rows, size_t n)
 {
-    uint64_t most = 24 * judge_count(t, "contention.segment_bytes");
+    uint64_t most = most_bytes(t);
 
-    for (size_t i = 0; i < n && t->is_router; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint64_t lines = rows[i].rows > 1 ? rows[i].rows : 1; /* tiles stay tiles */
         uint64_t of_line = most / lines ? most / lines : 1;
 
@@ -211,9 +221,9 @@ static inline void draw_rows(struct scenario *s, const struct judge_topo *t, int
 {
     s->n = draw(&s->dice) % MOST_ROWS + 1;
     s->rows = random_rows(t, draw(&s->dice), s->n);
-    shorten(t, s->rows, s->n);
     if (splits)
         use_addresses(t, s->rows, s->n, &s->dice);
+    shorten(t, s->rows, s->n);
     if (load >= LOAD_READS)
         turn_all(t, s->rows, s->n, load >= LOAD_WRITES);
     if (load == LOAD_SORTED || load == LOAD_READS)

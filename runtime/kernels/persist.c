@@ -34,6 +34,13 @@ struct persisted *persist_find(struct tl_ctx *pe, const char *name)
     return p;
 }
 
+/* For the message of a call that gets NULL in place of it. Without memory nothing is noted. */
+void persist_note_absent(struct tl_ctx *pe, const char *name)
+{
+    free(pe->not_kept);
+    pe->not_kept = strdup(name);
+}
+
 /* Lets go of what it is of. */
 static void let_go_of(struct tl_ctx *pe, struct persisted *p)
 {
@@ -141,4 +148,6 @@ void persist_free_all(struct tl_ctx *pe)
 {
     while (pe->persisted)
         drop(pe, &pe->persisted);
+    free(pe->not_kept);
+    pe->not_kept = NULL;
 }

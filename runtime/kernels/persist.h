@@ -5,6 +5,8 @@
 
 /* What a PE has under `name`; NULL: nothing. */
 KERNELS_OWN struct persisted *persist_find(struct tl_ctx *pe, const char *name);
+/* Nothing is kept under that name. */
+KERNELS_OWN void persist_note_absent(struct tl_ctx *pe, const char *name);
 
 /* `tensor` is kept under `name`, in place of what was. False: no memory. */
 KERNELS_OWN bool persist_keep(struct tl_ctx *pe, const char *name, struct tl_tensor *tensor);

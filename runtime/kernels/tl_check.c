@@ -140,6 +140,8 @@ uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims
 
 void check_live(const struct call *call, const struct tl_tensor *tensor)
 {
+    if (!tensor && call->pe->not_kept)
+        BAD(call, "a tensor is NULL: tl_persisted() has found no '%s'", call->pe->not_kept);
     if (!tensor)
         BAD(call, "a tensor is NULL");
     if (tensor->kind == TENSOR_FREE || tensor->dead)

@@ -144,8 +144,10 @@ tl_tensor *tl_persisted_at(tl_here here, tl_ctx *tl, const char *name)
     bound_ends(tl);
     check_name(&call, name);
     p = persist_find(tl, name);
-    if (!p)
+    if (!p) {
+        persist_note_absent(tl, name);
         return NULL;
+    }
     tensor = persist_tensor(tl, p);
     if (!tensor)
         call_no_memory(&call);

@@ -68,6 +68,7 @@ struct tl_ctx {
     struct tl_tensor *newest;
     uint64_t tensors;            /* made so far */
     struct persisted *persisted; /* owned: kept from launch to launch */
+    char *not_kept;              /* owned: the last name that tl_persisted() did not find; NULL */
     struct launch *launch;       /* borrowed: the last that set out to it */
 
     struct found_memory found;

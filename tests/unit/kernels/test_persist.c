@@ -178,7 +178,8 @@ static void mistakes_are_named(void **state)
         {a_number, ": what is kept is a tensor that was loaded or computed, and no view"},
         {in_flight, ": the tensor is in flight: wait for it first"},
         {not_waited_for, ": the tensor is in flight: wait for it first"},
-        {one_that_is_not_there, ": a tensor is NULL"},
+        {one_that_is_not_there, "tl_neg at "},
+        {one_that_is_not_there, ": a tensor is NULL: tl_persisted() has found no 'w'"},
     };
 
     (void)state;

@@ -303,7 +303,12 @@ def check_first_screen(browser, name, command, data):
 # Of a place that is waited at, the key that says how many it serves, or how fast.
 KEYS_AT = {"pe_dma.read": "read_channels", "pe_dma.write": "write_channels", "pe_scheduler": "pe_gemm.", "pe_tcm.read": "pe_tcm.read_gbs",
            "pe_tcm.write": "pe_tcm.write_gbs"}
-named = set()
+
+
+def items_of(browser):
+    """Of the first screen each cause with keys to try: its place, and its text."""
+    texts = browser.execute_script("return [...document.querySelectorAll('#summary li')].map((e) => e.textContent)")
+    return [(at, text) for text in texts for at in re.findall(r"most at (\S+)to try: ", text)]
 
 
 def check_causes(browser, name, data):
@@ -321,11 +326,9 @@ def check_causes(browser, name, data):
     first = browser.execute_script("return document.querySelector('#summary .pair > :first-child > .ranking + .ranking li').textContent")
     most = decimal.Decimal(max(lines)).quantize(decimal.Decimal("0.01"), decimal.ROUND_HALF_UP)
     ok(f"{most} ns" in first, f"{name}: and the line of the kernel with most of it comes first", first)
-    tried = [(at, item) for item in browser.execute_script("return [...document.querySelectorAll('#summary li')].map((e) => e.textContent)")
-             for at in re.findall(r"most at (\S+)to try: ", item)]
-    ok(all(word in item for at, item in tried for end, word in KEYS_AT.items() if at.endswith(end)),
-       f"{name}: keys to try are those of the place", tried)
-    named.update(end for at, _ in tried for end in KEYS_AT if at.endswith(end))
+    items = items_of(browser)
+    ok(all(word in item for at, item in items for end, word in KEYS_AT.items() if at.endswith(end)),
+       f"{name}: keys to try are those of the place", items)
 
 
 def check_model(browser, name, rows):
@@ -573,6 +576,18 @@ def check_paper(browser, name, url):
     equal(seen, ["rgb(255, 255, 255)", 0, True], f"{name}: on paper it is white, fits, and has no buttons")
 
 
+def check_keys(browser, folder):
+    """Waits for channels of either kind, and for the engine, have keys of their own."""
+    path = os.path.join(folder, "keys.html")
+    for bench, ends in (("overlap", ("pe_dma.read",)), ("gemm", ("pe_dma.write", "pe_tcm.write", "pe_scheduler"))):
+        subprocess.run([os.path.join(BUILD, "_m", "cube8", "cube8"), "report", "run", bench, "M=512", "N=512", "K=512", "--quiet", "-o", path],
+                       check=True, capture_output=True)
+        browser.get("file://" + path)
+        items = items_of(browser)
+        for end in ends:
+            ok([text for at, text in items if at.endswith(end) and KEYS_AT[end] in text], f"keys: a wait at {end} of {bench} names its key", items)
+
+
 def check_hostile(browser, folder):
     """Tags in the name of a file and of kernels stay texts, also where the script writes them."""
     name = "hostile names"
@@ -640,8 +655,8 @@ def main():
                     check_page(browser, folder, topology, what, arguments)
                 except Exception:  # of the browser or a test: the other pages are still to be seen
                     ok(False, f"{name}: can be tested", traceback.format_exc())
-            if not sys.argv[1:]:
-                ok(len(named) > 1, "pages have waits at places of several kinds", named)
+            if not sys.argv[1:] or "keys" in sys.argv[1:]:
+                check_keys(browser, folder)
             if not sys.argv[1:] or "hostile" in sys.argv[1:]:
                 check_hostile(browser, folder)
         finally:

@@ -353,8 +353,12 @@ static void a_search_is_not_worse_with_more_tries(void **state)
             assert_int_equal(few[i].tried, 1);
             assert_true(many[i].proven);
             assert_true(many[i].best_fs <= few[i].best_fs);
-            /* the first is good: it knows the ways to other PEs */
-            assert_true((double)few[i].best_fs <= 1.2 * (double)many[i].best_fs);
+            /* the first is good: it knows the ways to other PEs; less so where the best tile is
+             * deeper than the part of x in a PE, and columns are gathered */
+            bool gathers = h.op[i].tile.k > g.op[i].x.cols / q;
+            double most = gathers ? 1.2 : 1.1;
+
+            assert_true((double)few[i].best_fs <= most * (double)many[i].best_fs);
         }
     searched_free(&known[0]);
     searched_free(&known[1]);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SHELF_PLACES = 16, SHELF_BYTES = 128 << 20 };
+enum { SHELF_PLACES = 64, SHELF_BYTES = 128 << 20 };
 
 /* A mapping of just so many bytes; `zeroed`: all of them are 0. NULL: none is kept. */
 void *shelf_take(size_t bytes, bool zeroed);

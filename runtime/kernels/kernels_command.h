@@ -82,7 +82,6 @@ struct command {
     bool ready : 1;    /* it waits for that alone */
     bool joined : 1;   /* it is among the waiters of the maker of an operand */
 
-    struct op op;
     /* Bound at the start; two for a step; NULL: a scalar. */
     struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX];
     struct command *waiters, *next_waiter;     /* that start once it has ended, by id */
@@ -107,6 +106,7 @@ struct command {
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */
 
+    struct op op;
     /* composite */
     struct work service; /* from its issue to its end */
     bool in_hbm[3];      /* operands that DMA reads, and from which memory */

@@ -45,16 +45,19 @@ static bool more_chunks(struct kernels *k, size_t bytes)
         least = CHUNK_MOST;
     if (all < least)
         all = least;
-    c = rows_reserve(1, all);
+    c = rows_resize(NULL, 0, all, 1);
     if (!c)
         return false;
     rows_use_all(c, 1, all);
+#ifdef KB_POISON
+    memset(c, 0xA5, all);
+#endif
     *c = (struct chunk){.next = k->chunks, .bytes = all, .used = LINE};
     k->chunks = c;
     return true;
 }
 
-/* Zeroed rows that live as long as the run; NULL: no memory. */
+/* Rows that live as long as the run, of which nothing is set; NULL: no memory. */
 static void *chunk_new(struct kernels *k, size_t bytes)
 {
     struct chunk *c = k->chunks;
@@ -83,8 +86,8 @@ static void *chunk_new(struct kernels *k, size_t bytes)
             x = chunk_new(k, CHUNK_ROWS * sizeof *x);                                              \
             if (!x)                                                                                \
                 return NULL;                                                                       \
-            for (int i = 0; i + 1 < CHUNK_ROWS; i++)                                               \
-                x[i].link = &x[i + 1];                                                             \
+            for (int i = 0; i < CHUNK_ROWS; i++)                                                   \
+                x[i].link = i + 1 < CHUNK_ROWS ? &x[i + 1] : NULL;                                 \
         }                                                                                          \
         k->list = x->link;                                                                         \
         return x;                                                                                  \
@@ -105,18 +108,30 @@ void pool_free(struct kernels *k)
     while (k->chunks) {
         struct chunk *next = k->chunks->next;
 
-        rows_unreserve(k->chunks, 1, k->chunks->bytes, ROWS_CHANGED);
+        rows_release(k->chunks, k->chunks->bytes, 1);
         k->chunks = next;
     }
 }
 
 /* -- commands --------------------------------------------------------------------------------- */
 
+/* A command that was never used: what its users clear when it is given back is 0. What counts say
+ * is not used yet, most of its bytes, is not touched. */
+static void command_clear(struct command *c)
+{
+    memset(c, 0, offsetof(struct command, op.in));
+    memset(c->op.in, 0, TL_OPERANDS_MAX * sizeof c->op.in[0]);
+    memset(&c->op.dtype_acc, 0, offsetof(struct op, epilogue) - offsetof(struct op, dtype_acc));
+    memset(&c->op.n_steps, 0, sizeof c->op.n_steps);
+    memset(&c->service, 0, sizeof *c - offsetof(struct command, service));
+}
+
 static bool more_commands(struct kernels *k)
 {
     struct command *rows = chunk_new(k, CHUNK_ROWS * sizeof *rows);
 
     for (int i = 0; rows && i < CHUNK_ROWS; i++) {
+        command_clear(&rows[i]);
         rows[i].behind = k->free_commands;
         k->free_commands = &rows[i];
         rows[i].made = k->commands;

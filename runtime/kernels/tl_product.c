@@ -197,11 +197,11 @@ static void add_epilogue(const struct call *call, struct command *c, const tl_ep
     const struct math_row *row;
     struct tl_tensor *const operands[2] = {step->y, step->z};
 
+    *e = (struct op_epilogue){.math = (uint8_t)step->op};
     if (math_group(step->op) != MATH_ELEMENT || step->op == TL_WHERE)
         BAD(call, "an epilogue is an elementwise operation that keeps the type");
     row = &math_rows[step->op];
     check_types(call, step->op, (kb_dtype)c->op.dtype_acc);
-    *e = (struct op_epilogue){.math = (uint8_t)step->op};
     for (uint32_t i = 0; i + 1 < row->operands; i++) {
         if (!operands[i])
             BAD(call, "epilogue %s takes %u operands besides the accumulator", row->name,

@@ -842,7 +842,13 @@ void judge_random_kernel_caches(FILE *out, uint64_t seed)
     print_topo(out, seed, true, seed % 2 ? CACHES : CACHED_BANKS, false);
 }
 
-static void print_net(FILE *out, uint64_t seed, bool l2);
+static void print_net(FILE *out, uint64_t seed, enum slices slices, bool l2);
+
+/* Of a net: most slices are plain, others have banks or caches. */
+static enum slices of_net(uint64_t seed)
+{
+    return seed % 5 == 1 ? with_caches(seed) : seed % 10 == 3 ? BANKS : SERVERS;
+}
 
 /* A machine of any shape, if an L2 has a way to each slice on each plane; else a plain one. */
 static void print_connected(FILE *out, uint64_t seed, enum slices slices)
@@ -869,7 +875,7 @@ void judge_random_l2(FILE *out, uint64_t seed)
     enum slices slices = seed % 4 == 1 ? BANKS : seed % 4 == 2 ? with_caches(seed) : SERVERS;
 
     if (seed % 5 == 0)
-        print_net(out, seed, true);
+        print_net(out, seed, slices, true);
     else if (seed / 4 % 2)
         print_topo(out, seed, false, slices, true);
     else
@@ -881,15 +887,15 @@ void judge_random_kernel_l2(FILE *out, uint64_t seed)
     print_topo(out, seed, true, seed % 3 ? SERVERS : seed % 2 ? CACHES : CACHED_BANKS, true);
 }
 
-/* A machine with a net. */
+/* A machine with a net; some cubes have an L2, too. */
 void judge_random_net(FILE *out, uint64_t seed)
 {
-    print_net(out, seed, false);
+    print_net(out, seed, of_net(seed), seed % 7 == 0);
 }
 
-static void print_net(FILE *out, uint64_t seed, bool l2)
+static void print_net(FILE *out, uint64_t seed, enum slices slices, bool l2)
 {
-    struct dice dice = {.state = seed, .l2 = l2}, *rng = &dice;
+    struct dice dice = {.state = seed, .slices = slices, .l2 = l2}, *rng = &dice;
     struct dice keys = {.state = ~seed};
     struct dice rails = {.state = seed ^ UINT64_C(0x5ca1ab1e)};
     uint32_t n_sips, n, switches = 0;

@@ -2,6 +2,7 @@
 #include "banks.h"
 #include "dice.h"
 #include "kernel.h"
+#include "l2.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -1031,7 +1032,9 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
         struct judge_route route = {0};
 
         has = judge_request_on(t, plane, row->op, &row->src, &parts[i].memory, &route) &&
-              judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route);
+              judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route) &&
+              (!t->net || parts[i].memory.kind != JUDGE_L2 ||
+               judge_l2_has_ways(t, row->op, &parts[i]));
         judge_route_clear(&route);
     }
     judge_free_parts(parts, n);

@@ -80,10 +80,13 @@ static bool finish_kind(struct routes *kind, uint32_t n_links)
     widen_links(kind, n_links);
     make_segments(kind);
     if (kind->n_segments > UINT16_MAX) /* as struct route_at numbers them */
-        return diag_error(kind->spec->diag, spec_place(kind->spec, KEY_sip_planes),
-                          "%" PRIu32 " pieces of routes in a cube, more than %d: they grow with "
-                          "'sip.planes', and with PEs times memories of the largest cube",
-                          kind->n_segments, UINT16_MAX);
+        return diag_error(
+            kind->spec->diag,
+            spec_place(kind->spec, kind->found->net ? KEY_sip_net : KEY_sip_planes),
+            "%" PRIu32 " pieces of routes in a cube, more than %d: they grow with %s, and with PEs "
+            "times memories of the largest cube",
+            kind->n_segments, UINT16_MAX,
+            kind->found->net ? "the square of its ports" : "'sip.planes'");
     make_feeds(kind);
     return make_costs(kind) ||
            diag_error(kind->spec->diag, spec_place(kind->spec, KEY_ns_per_mm),

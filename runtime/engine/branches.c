@@ -20,7 +20,7 @@ const char *branches_refused(const struct kb_topology *t, bool reads)
         return "a multicast wants nodes without components (impl)";
     if (reads && data_join_late(t) && (t->impls || memories_choose(t)))
         return "a read of several memories wants cube.noc.reduce_ns 0, or memories of "
-               "cube.hbm.model server without cache and impl";
+               "cube.hbm.model server without cache, L2 and impl";
     return NULL;
 }
 

@@ -24,11 +24,11 @@ static size_t n_pairs(const struct kb_topology *t)
     return (size_t)between_blocks(t) * sim_cubes(t) * sim_cubes(t);
 }
 
-/* Do transactions of a pair of cubes all go the same way, and are there few enough pairs to count?
- */
+/* Do transactions of a pair of cubes all go the same way, from NoC to NoC, and are there few enough
+ * pairs to count? Across a NoC that is a mesh the way depends on the PE or memory as well. */
 static bool counts_pairs(const struct kb_topology *t)
 {
-    return t->paths == 1 && n_pairs(t) <= FLOW_PAIRS_MOST;
+    return t->paths == 1 && !t->has_noc_mesh && n_pairs(t) <= FLOW_PAIRS_MOST;
 }
 
 bool flows_init(struct flows *f, const struct kb_topology *t)

@@ -48,7 +48,8 @@
  *     pairs  [block][cube][cube]     block: machine/machine_between.h
  *
  * That grows with the square of the cubes, so it is done for as many as FLOW_PAIRS_MOST. Beyond,
- * and for hosts, each node and edge of a route is counted when its transaction ends: flows_walk().
+ * where NoCs are meshes, in which the ends of a route share no middle, and for hosts, each node and
+ * edge of a route is counted when its transaction ends: flows_walk().
  *
  * Tried and slower: counting by the side of the first cube and of the last, at a corner only if
  * there is a turn (half a mispredicted branch more for each transaction of cube8).

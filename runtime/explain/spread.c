@@ -333,13 +333,14 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
 
 /* -- not regular ---------------------------------------------------------------------------- */
 
-/* From the NoC of one cube to that of another, on plane `block` modulo planes. */
+/* From the NoC of one cube to that of another, on plane `block` modulo planes: that is a part of the
+ * route to its SRAM, which each cube has where routes end. */
 static void spread_pair(const struct spread *sp, uint32_t block, uint32_t from, uint32_t to,
                         const struct flow *flow)
 {
     const struct kb_topology *t = sp->topo;
     const struct trip trip = {.src = src_pack(t, from, 0),
-                              .dst = dst_pack(t, to, 0),
+                              .dst = dst_pack(t, to, unit_of_sram(t)),
                               .plane = (uint8_t)(block % t->planes),
                               .back = block >= t->planes};
     struct route_at at = walk_begin(t, &trip);

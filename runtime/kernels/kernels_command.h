@@ -81,6 +81,7 @@ struct command {
     bool turn : 1;     /* of an accumulator: the engines of those before it have ended */
     bool ready : 1;    /* it waits for that alone */
     bool joined : 1;   /* it is among the waiters of the maker of an operand */
+    bool by_index : 1; /* `runs` are rows, at row_base + index * row_stride */
 
     /* Bound at the start; two for a step; NULL: a scalar. */
     struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX];
@@ -99,6 +100,10 @@ struct command {
         struct {
             struct tl_acc *acc;
             uint32_t acc_before; /* op_id of the command before on it; OP_NONE */
+        };
+        struct {
+            uint64_t row_base;
+            int64_t row_stride;
         };
     };
     uint32_t slot_bytes;                 /* of the receiver's queue */

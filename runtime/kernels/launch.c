@@ -31,6 +31,7 @@
 #include "kernels/persist.h"
 #include "kernels/pool.h"
 #include "kernels/requests.h"
+#include "kernels/ways_needed.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
@@ -261,25 +262,6 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     return s->kernels ? KB_OK : KB_NO_MEMORY;
 }
 
-/* Launches, writes and messages take the first plane, reads the last; hashed commands take any. */
-static bool plane_serves(const struct kb_topology *t, uint32_t plane)
-{
-    return plane == 0 || plane == t->planes - 1u || t->plane_choice == PLANE_BY_HASH;
-}
-
-/* Kernels may reach any cube, at any time, on each plane that they take. */
-static kb_status check_ways(const struct kb_topology *t, kb_error *why)
-{
-    for (uint32_t plane = 0; plane < t->planes; plane++)
-        if (t->plane_rows[plane].in_parts && plane_serves(t, plane))
-            return endpoint_error(why,
-                                  "kernels need ways between all cubes: %s%s has none "
-                                  "between some, see sip.planes and broken",
-                                  *t->plane_rows[plane].name ? "plane " : "the mesh",
-                                  t->plane_rows[plane].name);
-    return KB_OK;
-}
-
 static kb_status check_after(const struct kernels *k, const kb_launch_request *r, kb_error *why)
 {
     if (r->n_after > 0 && !r->after)
@@ -379,8 +361,8 @@ kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
                                           : endpoint_error(why, "the simulation has ended");
 
-    if (status == KB_OK)
-        status = check_ways(s->topo, why);
+    if (status == KB_OK && !s->kernels)
+        status = ways_needed(s->topo, why);
     struct launch *l;
 
     if (status == KB_OK)

@@ -9,16 +9,36 @@
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
+#include <stdio.h>
+
+enum { ROW_BYTES = 64 };
+
+/* "row 3, of index 17: " of rows by index, whose addresses say little; else "". */
+static void name_row(const struct command *c, uint32_t dst, uint64_t address, char text[ROW_BYTES])
+{
+    *text = '\0';
+    for (uint32_t i = 0; c->by_index && i < c->op.n_runs; i++) {
+        const struct run *run = &c->runs[i];
+
+        if (run->area != dst || address - run->at >= run->nbytes)
+            continue;
+        if (c->row_stride)
+            snprintf(text, ROW_BYTES, "row %u, of index %lld: ", i,
+                     (long long)((int64_t)(run->at - c->row_base) / c->row_stride));
+        return;
+    }
+}
 
 void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
     const struct kb_topology *t = c->pe->sim->topo;
     uint64_t area_bytes = address_area_bytes(t, dst_cube(t, dst), address_space(t, range[0]));
-    char name[KB_ENDPOINT_BYTES];
+    char name[KB_ENDPOINT_BYTES], row[ROW_BYTES];
 
     endpoint_area_name(t, dst, name);
+    name_row(c, dst, range[0], row);
     kernel_error(c->pe, c->call, c->here,
-                 "bytes %llu..%llu of %s (address %llu) were never written",
+                 "%sbytes %llu..%llu of %s (address %llu) were never written", row,
                  (unsigned long long)(address_offset(t, range[0]) % area_bytes),
                  (unsigned long long)(address_offset(t, range[1] - 1) % area_bytes), name,
                  (unsigned long long)range[0]);

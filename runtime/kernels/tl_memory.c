@@ -264,11 +264,13 @@ static void check_row(const struct call *call, const struct run *run, uint32_t r
     uint64_t offset;
     uint32_t dst;
 
-    if (address_find_area(t, run->at, &dst, &offset) &&
-        run->nbytes <= address_area_bytes(t, dst_cube(t, dst), address_space(t, run->at)) - offset)
-        return;
-    BAD(call, "row %u, of index %lld, is not in a memory: %llu bytes at address %llu", row,
-        (long long)index, (unsigned long long)run->nbytes, (unsigned long long)run->at);
+    if (!address_find_area(t, run->at, &dst, &offset) ||
+        run->nbytes > address_area_bytes(t, dst_cube(t, dst), address_space(t, run->at)) - offset)
+        BAD(call, "row %u, of index %lld, is not in a memory: %llu bytes at address %llu", row,
+            (long long)index, (unsigned long long)run->nbytes, (unsigned long long)run->at);
+    if (unit_is_tcm(t, dst_unit(t, dst)))
+        BAD(call, "row %u, of index %lld, lies in a TCM, not in a slice or an SRAM", row,
+            (long long)index);
 }
 
 tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dtype, kb_shape row,
@@ -279,6 +281,9 @@ tl_tensor *tl_load_rows_at(tl_here here, tl_ctx *tl, uint64_t base, kb_dtype dty
     struct command *c = new_load(&call, dtype, &shape);
 
     new_list(&call, c, n);
+    c->by_index = true;
+    c->row_base = base;
+    c->row_stride = stride;
     for (uint32_t i = 0; i < n; i++) {
         c->runs[i] =
             (struct run){.at = base + (uint64_t)(index[i] * stride), .nbytes = c->nbytes / n};

@@ -31,10 +31,17 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
     } else {
         uint32_t slice = pe_slice(t, pe->src);
 
-        r = (struct room){kind->hbm.nbytes, host_slice_used(s->host, slice),
-                          &k->hbm_room[slice_index(t, slice)], slice};
+        r = (struct room){kind_at(t, dst_cube(t, slice))->hbm.nbytes,
+                          host_slice_used(s->host, slice), &k->hbm_room[slice_index(t, slice)],
+                          slice};
     }
     return r;
+}
+
+/* Is there a memory of that kind at all? */
+static bool has_slot_memory(const struct kb_topology *t, const struct pe_row *pe, uint32_t src)
+{
+    return pe->ipcq_space != QUEUE_HBM || pe_slice(t, src) != NO_SLICE;
 }
 
 /* False after a message. */
@@ -42,12 +49,19 @@ static bool place_slots(struct command *c, struct queue *q)
 {
     struct kb_sim *s = c->pe->sim;
     const struct pe_row *pe = &pe_kind(&s->kernels->pes[q->receiver])->pe;
-    struct room r = room_of(s, &s->kernels->pes[q->receiver]);
-    uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
-    uint64_t left = r.size - r.used - r.taken->bytes;
-    kb_endpoint memory = endpoint_unpack_memory(s->topo, r.memory);
+    uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64, left;
+    kb_endpoint memory;
     char name[KB_ENDPOINT_BYTES];
+    struct room r;
 
+    if (!has_slot_memory(s->topo, pe, s->kernels->pes[q->receiver].src)) {
+        kernel_error(c->pe, c->call, c->here,
+                     "no room for the slots of a queue: cube.pe.pe_ipcq.space is hbm, and no cube "
+                     "of the receiver's SIP has slices");
+        return false;
+    }
+    r = room_of(s, &s->kernels->pes[q->receiver]);
+    left = r.size - r.used - r.taken->bytes;
     if (nbytes <= left) {
         r.taken->bytes += nbytes;
         r.taken->queues++;
@@ -57,6 +71,7 @@ static bool place_slots(struct command *c, struct queue *q)
         q->space = address_space(s->topo, q->address);
         return true;
     }
+    memory = endpoint_unpack_memory(s->topo, r.memory);
     kb_endpoint_name(&memory, name);
     kernel_error(c->pe, c->call, c->here,
                  "no room for the %u slots of %u bytes of a queue: at the end of %s %llu of its "

@@ -143,7 +143,7 @@ on route c1.pe0 c0.slice0
 [ $code -eq 0 ]
 ok "without a shore: from cube to cube"
 refused "without a shore: from the host" 2 "there is no way from host to c0.slice0" it.yaml route host c0.slice0
-refused "without a shore: kernels" 2 "kernels need ways between all cubes" it.yaml run copy
+refused "without a shore: kernels" 2 "kernels need ways from PEs to all PEs, memories and their host, and back: there is none from host to c0" it.yaml run copy
 
 # -- routers, banks -------------------------------------------------------------------------------
 

@@ -128,10 +128,10 @@ shaped grid sip '{n for n in nodes if n.endswith("pcie_ep")} == {f"sip{s}.io0.pc
 
 # -- nets -----------------------------------------------------------------------------------------
 
-# net TITLE YAML LEVEL EXPRESSION
+# net TITLE YAML LEVEL EXPRESSION [OPTION]...
 net()
 {
-    call "$B/kernbench" view "$3" --machine "$2" --quiet && [ $code -eq 0 ] && [ ! -s err ] && mv out picture &&
+    call "$B/kernbench" view "$3" --machine "$2" --quiet "${@:5}" && [ $code -eq 0 ] && [ ! -s err ] && mv out picture &&
         call python3 "$root/tests/pictures/shapes.py" picture "$4" && [ $code -eq 0 ]
     ok "net, $3: $1"
 }
@@ -171,6 +171,13 @@ fabric: {shape: net, switches: 3, net: [{each: ["s*.c2", "sw*"]}, {list: [s0.c0-
 net "rails: switches above, lines to them" rails.yaml system 'sum("fabric.switch" in a + b for a, b in edges) == 16 and
     sum(a.split(".")[0] != b.split(".")[0] and "fabric" not in a + b for a, b in edges) == 2 and
     not any("switch1" in a + b for a, b in edges) and box("fabric.switch2")[1] < box("sip0.io0")[1]'
+printf 'kernbench: 3\nname: far\nlinks: {near: {bw_gbs: 90, latency_ns: 20}, far: {bw_gbs: 90, latency_ns: 60.5}}
+sip: {cubes: 3, net: [{list: [c0-c1], link: near}, {list: [c1-c2], link: far}]}\n' >far.yaml
+net "links of two latencies: two colours, both in the legend" far.yaml sip '{e.get("class") for e in root.iter() if "wire l" in str(e.get("class"))} ==
+    {"wire l1", "wire l2"} and any(t.endswith("90 GB/s, 20 ns") for t in texts) and any(t.endswith("90 GB/s, 60.5 ns") for t in texts)'
+printf 'name,util_pct\nsip0.cube0.port0 -> sip0.cube1.port0,30\n' >far.csv
+net "what is not used has no colour beside colours of use" far.yaml sip 'not any(" l" in str(e.get("class")) for e in root.iter()) and
+    sum(e.get("class") == "wire u3" for e in root.iter()) == 1 and any(t.endswith("90 GB/s, 60.5 ns") for t in texts)' --stats far.csv
 net "rails: not in that of a SIP" rails.yaml sip 'len(d2d) == 6 and not any("fabric" in a + b for a, b in edges)'
 
 # -- how busy -----------------------------------------------------------------------------------

@@ -592,8 +592,9 @@ void judge_random_topo(FILE *out, uint64_t seed);
  */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number);
 
-/* A random topology with a net. */
+/* A random topology with a net; for kernels with all ways that they may take. */
 void judge_random_net(FILE *out, uint64_t seed);
+void judge_random_kernel_net(FILE *out, uint64_t seed);
 
 /*
  * The same of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. For

@@ -252,6 +252,25 @@ static void send(struct judge_l2 *l2, const struct judge_access *a, int64_t fs,
     free(sent);
 }
 
+bool judge_l2_has_ways(const struct judge_topo *t, enum judge_op op, const struct judge_piece *part)
+{
+    struct judge_l2 at = {.t = t, .at = part->memory};
+    struct by_slice all = {.n = 0};
+    bool has = true;
+
+    for (size_t i = 0; i < part->n_runs; i++)
+        add_stretch(&at, &all, part->runs[i], 0);
+    for (size_t i = 0; i < all.n; i++) {
+        struct judge_route r = {0};
+
+        has = has && judge_route_on(t, 0, op, &part->memory, &all.pieces[i].memory, &r);
+        judge_route_clear(&r);
+        free(all.pieces[i].runs);
+    }
+    clear_slices(&all);
+    return has;
+}
+
 /* -- accesses --------------------------------------------------------------------------------- */
 
 static void close(struct judge_l2 *l2, struct open *o, bool *too_late)

@@ -52,6 +52,10 @@ size_t judge_cut_to_l2(const struct judge_topo *t, const struct judge_end *pe,
                        const struct judge_end *memory, const struct judge_stretch *runs,
                        size_t n_runs, struct judge_piece **parts);
 
+/* Has the L2 that `part` goes to a way of a net to each slice where the part's bytes are? */
+bool judge_l2_has_ways(const struct judge_topo *t, enum judge_op op,
+                       const struct judge_piece *part);
+
 /* For how long a child drains: over both legs, and its memory moves whole lines. */
 int64_t judge_child_drain_fs(const struct judge_topo *t, const struct judge_end *l2,
                              const struct judge_l2_child *child, double gbs, bool *too_late);

@@ -2,6 +2,7 @@
 #include "banks.h"
 #include "dice.h"
 #include "kernel.h"
+#include "l2.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -842,7 +843,13 @@ void judge_random_kernel_caches(FILE *out, uint64_t seed)
     print_topo(out, seed, true, seed % 2 ? CACHES : CACHED_BANKS, false);
 }
 
-static void print_net(FILE *out, uint64_t seed, bool l2);
+static void print_net(FILE *out, uint64_t seed, bool for_kernels, enum slices slices, bool l2);
+
+/* Of a net: most slices are plain, others have banks or caches. */
+static enum slices of_net(uint64_t seed)
+{
+    return seed % 5 == 1 ? with_caches(seed) : seed % 10 == 3 ? BANKS : SERVERS;
+}
 
 /* A machine of any shape, if an L2 has a way to each slice on each plane; else a plain one. */
 static void print_connected(FILE *out, uint64_t seed, enum slices slices)
@@ -869,7 +876,7 @@ void judge_random_l2(FILE *out, uint64_t seed)
     enum slices slices = seed % 4 == 1 ? BANKS : seed % 4 == 2 ? with_caches(seed) : SERVERS;
 
     if (seed % 5 == 0)
-        print_net(out, seed, true);
+        print_net(out, seed, false, slices, true);
     else if (seed / 4 % 2)
         print_topo(out, seed, false, slices, true);
     else
@@ -881,15 +888,61 @@ void judge_random_kernel_l2(FILE *out, uint64_t seed)
     print_topo(out, seed, true, seed % 3 ? SERVERS : seed % 2 ? CACHES : CACHED_BANKS, true);
 }
 
-/* A machine with a net. */
-void judge_random_net(FILE *out, uint64_t seed)
+/* Has it PEs, with ways to host0, and to all cubes that are no switch, there and back? */
+static bool serves_kernels(const struct judge_topo *t)
 {
-    print_net(out, seed, false);
+    for (size_t i = 0; i < t->n_pes; i++)
+        for (uint32_t cube = 0; cube < t->sips * t->cubes; cube++) {
+            const struct judge_end *pe = &t->pes[i];
+            struct judge_end sram = {JUDGE_SRAM, cube / t->cubes, cube % t->cubes, 0};
+            struct judge_route r = {0};
+            bool has = !judge_has_cube(t, sram.sip, sram.cube) ||
+                       judge_is_switch(t, sram.sip, sram.cube) ||
+                       (judge_route_on(t, 0, JUDGE_WRITE, pe, &sram, &r) &&
+                        judge_route_on(t, 0, JUDGE_READ, pe, &sram, &r) &&
+                        judge_shore_cube(t, 0, 0, pe->sip, pe->cube, true) != UINT32_MAX &&
+                        judge_shore_cube(t, 0, 0, pe->sip, pe->cube, false) != UINT32_MAX);
+
+            judge_route_clear(&r);
+            if (!has)
+                return false;
+        }
+    return t->n_pes > 0;
 }
 
-static void print_net(FILE *out, uint64_t seed, bool l2)
+/* A machine with a net; some cubes have an L2, too. */
+void judge_random_net(FILE *out, uint64_t seed)
 {
-    struct dice dice = {.state = seed, .l2 = l2}, *rng = &dice;
+    print_net(out, seed, false, of_net(seed), seed % 7 == 0);
+}
+
+/* The first of many with all ways that kernels may take. */
+void judge_random_kernel_net(FILE *out, uint64_t seed)
+{
+    for (uint64_t other = seed;; other += UINT64_C(1) << 32) {
+        char *text = NULL;
+        size_t len;
+        FILE *memory = open_memstream(&text, &len);
+        struct judge_topo *t;
+        bool fits;
+
+        print_net(memory, other, true, of_net(other), other % 7 == 0);
+        fclose(memory);
+        t = judge_load_text(text);
+        fits = serves_kernels(t);
+        if (fits)
+            fputs(text, out);
+        judge_free(t);
+        free(text);
+        if (fits)
+            return;
+    }
+}
+
+static void print_net(FILE *out, uint64_t seed, bool for_kernels, enum slices slices, bool l2)
+{
+    struct dice dice = {.state = seed, .slices = slices, .l2 = l2, .whole_slices = for_kernels};
+    struct dice *rng = &dice;
     struct dice keys = {.state = ~seed};
     struct dice rails = {.state = seed ^ UINT64_C(0x5ca1ab1e)};
     uint32_t n_sips, n, switches = 0;
@@ -1025,7 +1078,9 @@ bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, si
         struct judge_route route = {0};
 
         has = judge_request_on(t, plane, row->op, &row->src, &parts[i].memory, &route) &&
-              judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route);
+              judge_route_on(t, plane, row->op, &row->src, &parts[i].memory, &route) &&
+              (!t->net || parts[i].memory.kind != JUDGE_L2 ||
+               judge_l2_has_ways(t, row->op, &parts[i]));
         judge_route_clear(&route);
     }
     judge_free_parts(parts, n);

@@ -76,7 +76,7 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
     e.cube = below(rng, t->cubes);
     if (kind != JUDGE_SRAM)
         e.unit = below(rng, pes ? pes : 1);
-    if (kind == JUDGE_SRAM ? !judge_has_cube(t, e.sip, e.cube)
+    if (kind == JUDGE_SRAM ? !judge_has_cube(t, e.sip, e.cube) || judge_is_switch(t, e.sip, e.cube)
                            : !judge_has_pe(t, e.sip, e.cube, e.unit))
         e = t->pes[below(rng, (uint32_t)t->n_pes)];
     if (kind == JUDGE_SLICE)

@@ -186,7 +186,7 @@ void judge_print_kinds(FILE *out, struct dice *rng, uint32_t n)
 {
     static const char *const kinds[] = {"xcd", "iod", "hub", "big"};
     uint32_t rows = below(rng, 4), first = 1;
-    bool joins = !rng->no_delays && rng->state % 3 == 0;
+    bool joins = !rng->no_delays && rng->slices == SERVERS && !rng->l2 && rng->state % 3 == 0;
 
     fputs("links:\n", out);
     print_kind(out, rng, "a");

@@ -2,6 +2,7 @@
 #ifndef SUPPORT_SCENARIO_H
 #define SUPPORT_SCENARIO_H
 #include "support/split.h"
+#include "support/used.h"
 
 enum { LOADS = 8, MOST_ROWS = 150 };
 
@@ -59,66 +60,6 @@ static inline void assert_row(const struct scenario *s, const kb_sim *sim, kb_en
         assert_int_equal(request.plane, s->rows[i].plane);
 }
 
-/* Of a slice with banks, and its channels: the judge's counts. */
-static inline bool same_rows(const kb_utilization *use, const struct judge_use *x)
-{
-    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
-           use->row_hits == x->hits && use->row_misses == x->misses &&
-           use->row_conflicts == x->conflicts && use->activations == x->activations &&
-           use->util_pct <= 100 && use->refresh_pct <= 100;
-}
-
-/* Of the cache of a slice. */
-static inline bool same_lines(const kb_utilization *use, const struct judge_use *x)
-{
-    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
-           use->queue_max == x->longest && use->hits == x->hits && use->pending == x->pending &&
-           use->misses == x->misses && use->evictions == x->evictions &&
-           use->written_back == x->written_back && use->util_pct <= 100;
-}
-
-struct rows_seen {
-    const struct scenario *s;
-    size_t n;
-};
-
-static inline void assert_rows_of(void *arg, const kb_utilization *use)
-{
-    struct rows_seen *seen = arg;
-    const struct scenario *s = seen->s;
-    size_t i = 0;
-
-    if (!use->has_rows && !use->has_lines)
-        return;
-    seen->n++;
-    while (i < s->n_uses && strcmp(s->uses[i].name, use->name) != 0)
-        i++;
-    if (use->has_lines && (i == s->n_uses || !same_lines(use, &s->uses[i])))
-        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " hits, %" PRIu64 " pending, %" PRIu64
-                 " misses, %" PRIu64 " evictions, %" PRIu64 " written back",
-                 s->seed, use->name, use->hits, use->pending, use->misses, use->evictions,
-                 use->written_back);
-    if (use->has_rows && (i == s->n_uses || !same_rows(use, &s->uses[i])))
-        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " hits, %" PRIu64 " misses, %" PRIu64
-                 " conflicts, %" PRIu64 " activations, %" PRIu64 " bytes, %f %% of the bus",
-                 s->seed, use->name, use->row_hits, use->row_misses, use->row_conflicts,
-                 use->activations, use->bytes, use->util_pct);
-}
-
-/* What slices with banks have done is what the judge counts. */
-static inline void assert_bank_counts(const struct scenario *s, const kb_sim *sim)
-{
-    struct rows_seen seen = {s, 0};
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n_uses; i++)
-        n += s->uses[i].has_rows || s->uses[i].is_cache;
-    if (!n)
-        return;
-    assert_int_equal(kb_sim_utilization(sim, assert_rows_of, &seen), KB_OK);
-    assert_int_equal(seen.n, n);
-}
-
 static inline void assert_whole_run(const struct scenario *s, kb_options options, uint64_t budget)
 {
     kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
@@ -135,7 +76,7 @@ static inline void assert_whole_run(const struct scenario *s, kb_options options
                  engine_name(options.engine), kb_sim_fingerprint(sim), s->fingerprint);
     assert_true(kb_sim_done(sim) == s->n);
     assert_true(kb_sim_end_fs(sim) == last_fs);
-    assert_bank_counts(s, sim);
+    assert_used(s->topo, sim, s->uses, s->n_uses, s->seed);
     kb_sim_free(sim);
 }
 
@@ -194,13 +135,15 @@ static inline size_t with_ways(const struct judge_topo *t, const struct judge_ro
 }
 
 /* The most bytes of a row where the judge moves them piece by piece, so that it ends in seconds:
- * segments of routers, bursts of banks. UINT64_MAX: it does not. */
+ * segments of routers, bursts of banks, lines of L2s. UINT64_MAX: it does not. */
 static inline uint64_t most_bytes(const struct judge_topo *t)
 {
     if (t->is_router)
         return UINT64_C(24) * judge_count(t, "contention.segment_bytes");
     if (strcmp(judge_text(t, "cube.hbm.model"), "banks") == 0)
         return UINT64_C(512) * judge_count(t, "cube.hbm.burst_bytes");
+    if (judge_number(t, "cube.l2.size_mb") > 0)
+        return UINT64_C(512) * judge_count(t, "cube.l2.line");
     return UINT64_MAX;
 }
 

@@ -45,7 +45,8 @@ struct scene_edge {
     bool thin;  /* one of many that cross each other */
     bool stubs; /* of four points: the first two and the last two are lines, with nothing between */
     struct view_edge_utilization util;
-    uint32_t colour; /* of the links of a net, by kind: from 1; 0: that of all lines */
+    bool of_net;     /* a link of a net */
+    uint32_t colour; /* by its kind: from 1; 0: that of all lines */
 };
 
 /* The point where a component meets its cube's NoC. */

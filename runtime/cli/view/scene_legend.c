@@ -1,8 +1,8 @@
 /*
  * scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale.
  *
- * Links of one kind (the kinds of their ends, bandwidth, length) have one line, in up to three
- * columns. The width of the picture depends on the legend, and its height on the lines of it, so
+ * Links of one kind (the kinds of their ends, bandwidth, length; of a net the time that their wire
+ * takes) have one line, in up to three columns. The width of the picture depends on the legend, and its height on the lines of it, so
  * both are measured before anything is written.
  *
  * In order: busiest edges and the scale of colours (only with --stats), then kinds of links, then
@@ -42,22 +42,31 @@ static const char *note_of_cubes(const struct scene_drawing *d)
 
 static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
 
-/* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. */
+/* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. Links of a net may have a
+ * latency: "ucie <-> ucie: 5 x 25 GB/s, 125 ns". */
 static void kind_text(const struct scene *sc, const struct scene_edge *e,
                       char text[SCENE_KIND_BYTES])
 {
     kb_node from, to;
-    char gbs[SVG_NUMBER_BYTES], mm[SVG_NUMBER_BYTES], lanes[24] = "";
+    char gbs[SVG_NUMBER_BYTES], far[SVG_NUMBER_BYTES], lanes[24] = "";
 
     *text = '\0';
     if (e->edge.lanes > 1)
         snprintf(lanes, sizeof lanes, "%u \xc3\x97 ", e->edge.lanes);
     if (kb_node_get(sc->cli->topo, e->edge.from, &from) == KB_OK &&
         kb_node_get(sc->cli->topo, e->edge.to, &to) == KB_OK)
-        snprintf(text, SCENE_KIND_BYTES, "%s %s %s: %s%.24s%s, %.24s mm", from.kind,
+        snprintf(text, SCENE_KIND_BYTES, "%s %s %s: %s%.24s%s, %.24s %s", from.kind,
                  scene_is_both_ways(sc, e) ? "\xe2\x86\x94" : "\xe2\x86\x92", to.kind, lanes,
                  isinf(e->edge.gbs) ? "unlimited" : svg_short(e->edge.gbs, 6, gbs),
-                 isinf(e->edge.gbs) ? "" : " GB/s", svg_short(e->edge.length_mm, 6, mm));
+                 isinf(e->edge.gbs) ? "" : " GB/s",
+                 svg_short(e->of_net ? (double)e->edge.wire_fs / 1e6 : e->edge.length_mm, 6, far),
+                 e->of_net ? "ns" : "mm");
+}
+
+/* Where colours say how busy lines are, those that were not used have none. */
+static bool has_colour(const struct scene_drawing *d, const struct scene_edge *e)
+{
+    return e->of_net && !d->sc->utilization;
 }
 
 void legend_find_kinds(struct scene_drawing *d)
@@ -79,7 +88,7 @@ void legend_find_kinds(struct scene_drawing *d)
         if (k == d->n_kinds) {
             d->n_kinds++;
             strcpy(d->kind[k].text, text);
-            d->kind[k].colour = e->colour ? d->n_colours++ % SCENE_COLOURS + 1 : 0;
+            d->kind[k].colour = has_colour(d, e) ? d->n_colours++ % SCENE_COLOURS + 1 : 0;
         }
         e->colour = d->kind[k].colour;
     }

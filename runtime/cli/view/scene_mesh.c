@@ -509,7 +509,7 @@ void mesh_add_d2d(struct sip_place *p, const kb_edge *edge)
     struct scene_edge *e =
         scene_add_edge(p->mesh->sc, edge, cube_of_port(p, from), cube_of_port(p, to));
     if (p->mesh->is_net) {
-        e->colour = 1;
+        e->of_net = true;
         mesh_add_net_link(p, e, from->cube, to->cube);
         return;
     }

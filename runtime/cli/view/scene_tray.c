@@ -290,7 +290,7 @@ static void add_rail(const struct tray *t, const kb_edge *edge)
     struct svg_point b = rail_end(t, &t->m->seat[edge->to], &to);
     struct scene_edge *e = scene_add_edge(t->m->sc, edge, from, to);
 
-    e->colour = 1;
+    e->of_net = true;
     e->thin = t->m->rail_links > RAILS_MANY;
     scene_bend(e, a.x, a.y);
     scene_bend(e, b.x, b.y);

@@ -3,6 +3,7 @@
 #include "support/breakdowns.h"
 #include "support/programs.h"
 #include "support/split.h"
+#include "support/used.h"
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
@@ -216,73 +217,7 @@ static void assert_records(const struct scenario *s, kb_sim *sim)
         fail_msg("seed %" PRIu64 ": %zu records, not %zu", s->seed, n, n_logged(&s->expected));
 }
 
-/* -- stations ------------------------------------------------------------------------------- */
-
-/* What a run has used, held against what the judge says. */
-struct comparison {
-    const struct scenario *s;
-    double end_fs;
-    size_t n;
-};
-
-/* Of a slice with banks, and its channels. */
-static bool same_rows(const kb_utilization *use, const struct judge_use *x)
-{
-    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
-           use->row_hits == x->hits && use->row_misses == x->misses &&
-           use->row_conflicts == x->conflicts && use->activations == x->activations;
-}
-
-static bool same_use(const struct comparison *c, const kb_utilization *use,
-                     const struct judge_use *x)
-{
-    if (use->has_rows)
-        return same_rows(use, x);
-    return use->count == x->count && use->bytes == x->bytes && use->busy_fs == x->busy_fs &&
-           use->queue_max == x->longest &&
-           fabs(use->queue_mean * c->end_fs - (double)x->wait_fs) <= 1 + 1e-9 * (double)x->wait_fs;
-}
-
-/* The judge has one name for the two links between two SIPs of a ring of two. */
-static void assert_use(void *arg, const kb_utilization *use)
-{
-    struct comparison *c = arg;
-    const struct judge_run *run = &c->s->expected;
-    const struct judge_use *x = NULL;
-    const char *wrap = strstr(use->name, " (wrap)");
-    size_t len = wrap ? (size_t)(wrap - use->name) : strlen(use->name);
-
-    if (!use->queues && !use->has_rows)
-        return;
-    for (size_t i = 0; i < run->n_uses && !(x && same_use(c, use, x)); i++)
-        if (strlen(run->uses[i].name) == len && strncmp(run->uses[i].name, use->name, len) == 0)
-            x = &run->uses[i];
-    if (!x)
-        fail_msg("seed %" PRIu64 ": %s is used", c->s->seed, use->name);
-    if (!same_use(c, use, x))
-        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
-                 " fs, waits %f ns, %d in line, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f, %u",
-                 c->s->seed, use->name, use->count, use->bytes, use->busy_fs, use->wait_ns,
-                 (int)use->queue_max, x->count, x->bytes, x->busy_fs, (double)x->wait_fs / 1e6,
-                 x->longest);
-    c->n++;
-}
-
-static void assert_usage(const struct scenario *s, const kb_sim *sim)
-{
-    struct comparison c = {s, (double)kb_sim_end_fs(sim), 0};
-
-    assert_int_equal(kb_sim_utilization(sim, assert_use, &c), KB_OK);
-    assert_int_equal(c.n, s->expected.n_uses);
-}
-
 /* ------------------------------------------------------------------------------------------- */
-
-/* What an L2 writes back may wait behind the last end, where no use is compared. */
-static bool ends_with_its_kernels(const struct scenario *s)
-{
-    return !judge_has_l2(s->judge, 0, 0);
-}
 
 static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
 {
@@ -297,8 +232,7 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
                  kb_sim_fingerprint(sim), s->expected.fingerprint);
     if (options.oplog)
         assert_records(s, sim);
-    if (ends_with_its_kernels(s))
-        assert_usage(s, sim);
+    assert_used(s->topo, sim, s->expected.uses, s->expected.n_uses, s->seed);
     kb_sim_free(sim);
 }
 
@@ -493,6 +427,20 @@ static void random_kernels_on_any_shape(void **state)
     }
 }
 
+/* On cubes of several kinds, joined by nets and rails. */
+static void random_kernels_on_nets(void **state)
+{
+    uint64_t seeds = n_seeds(SHAPES);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_on(judge_random_kernel_net, seed, seed % 2);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
 /* The YAML of a random machine with interleaved addresses, over cubes. */
 static char *interleaved(void (*machine)(FILE *out, uint64_t seed), uint64_t seed)
 {
@@ -590,11 +538,13 @@ int main(void)
         cmocka_unit_test(random_kernels_side_by_side),
         cmocka_unit_test(random_launches_wait),
         cmocka_unit_test(random_kernels_on_any_shape),
+        cmocka_unit_test(random_kernels_on_nets),
         cmocka_unit_test(random_kernels_on_interleaved_slices),
         cmocka_unit_test(random_kernels_on_banks),
         cmocka_unit_test(random_kernels_on_caches),
         cmocka_unit_test(random_kernels_on_l2s),
     };
 
+    cmocka_set_test_filter(getenv("KB_TEST"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,6 +242,13 @@ WRONG(a_row_behind_all, "tl_load_rows",
 WRONG(a_row_over_an_end, "tl_load_rows",
       "row 0, of index 1, is not in a memory: 64 bytes at address 6442450912",
       tl_load_rows(tl, 6442450848, KB_F32, KB_SHAPE(16), 64, ((int64_t[]){1}), 1))
+WRONG(a_row_in_another_memory, "tl_load_rows",
+      "row 2, of index 3: bytes 3145728..3145791 of c0.slice3 (address 19330498560) were never "
+      "written",
+      tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), (INT64_C(6) << 30) + (1 << 20),
+                   ((int64_t[]){0, 0, 3}), 3))
+WRONG(a_row_in_a_tcm, "tl_load_rows", "row 1, of index 2, lies in a TCM, not in a slice or an SRAM",
+      tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), INT64_C(1) << 36, ((int64_t[]){0, 2}), 2))
 WRONG(composite_into_nowhere, "tl_composite", "there is no memory at address 18446744073709551615",
       tl_composite(tl, .a = ref(tl), .b = ref(tl), .out = UINT64_MAX))
 WRONG(load_misaligned, "tl_load", "address 2 is not aligned to 4 bytes",
@@ -915,6 +922,8 @@ int main(void)
         cmocka_unit_test(no_such_tcm),
         cmocka_unit_test(a_row_behind_all),
         cmocka_unit_test(a_row_over_an_end),
+        cmocka_unit_test(a_row_in_another_memory),
+        cmocka_unit_test(a_row_in_a_tcm),
         cmocka_unit_test(composite_into_nowhere),
         cmocka_unit_test(load_misaligned),
         cmocka_unit_test(store_misaligned),

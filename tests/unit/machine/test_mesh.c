@@ -139,6 +139,60 @@ static void the_sum_is_the_way(void **state)
     any_topology_free(topo);
 }
 
+/* The nodes of a way, and how many links of it are found among those that were used. */
+struct passed {
+    char node[64][KB_NODE_BYTES];
+    size_t n, found, used;
+};
+
+static void note_node(void *arg, const kb_hop *hop)
+{
+    struct passed *p = arg;
+
+    assert_true(p->n < LENGTH(p->node));
+    strcpy(p->node[p->n++], hop->node);
+}
+
+static void find_link(void *arg, const kb_utilization *use)
+{
+    struct passed *p = arg;
+
+    if (use->kind != KB_AT_LINK || !use->count)
+        return;
+    p->used++;
+    for (size_t i = 1; i < p->n; i++)
+        p->found += strcmp(use->from, p->node[i - 1]) == 0 && strcmp(use->to, p->node[i]) == 0 &&
+                    use->count == 1 && use->bytes == 64;
+}
+
+/* What a write passes on its way has carried it, and nothing else: also inside cubes, where the way
+ * depends on the side by which it comes or goes. */
+static void the_way_has_carried_it(void **state)
+{
+    const kb_topology *topo = any_topology(mixed);
+    uint32_t n_slices = kb_slice_count(topo);
+
+    (void)state;
+    for (uint32_t i = 0; i < 5 * n_slices; i++) {
+        kb_transaction r = {.op = KB_WRITE, .nbytes = 64};
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = i % 2 ? KB_HOP : KB_FUSED});
+        struct passed p = {.n = 0};
+
+        assert_int_equal(kb_pe_get(topo, i / n_slices, &r.src), KB_OK);
+        assert_int_equal(kb_slice_get(topo, i % n_slices, &r.dst), KB_OK);
+        add(sim, &r);
+        run_all(sim);
+        assert_int_equal(kb_route_walk_on(topo, kb_plane_of(topo, KB_WRITE), KB_WRITE, &r.src,
+                                          &r.dst, note_node, &p, NULL),
+                         KB_OK);
+        assert_int_equal(kb_sim_utilization(sim, find_link, &p), KB_OK);
+        assert_int_equal(p.found, p.n - 1);
+        assert_int_equal(p.used, p.n - 1);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
 static uint64_t fingerprint(const char *yaml, kb_engine engine)
 {
     const kb_topology *topo = any_topology(yaml);
@@ -207,8 +261,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(x_first_then_y),     cmocka_unit_test(around_holes),
-        cmocka_unit_test(the_sum_is_the_way), cmocka_unit_test(both_engines_agree),
-        cmocka_unit_test(nodes_have_names),
+        cmocka_unit_test(the_sum_is_the_way), cmocka_unit_test(the_way_has_carried_it),
+        cmocka_unit_test(both_engines_agree), cmocka_unit_test(nodes_have_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
  * program of its own, through both engines and the judge.
  */
 #include "machine/walk.h"
-#include "support/net.h"
+#include "support/judged.h"
 
 /* -- kinds ---------------------------------------------------------------------------------- */
 

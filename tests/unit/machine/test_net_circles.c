@@ -2,7 +2,7 @@
  * datelines, hop classes, routes up a tree and then down.
  */
 #include "machine/walk.h"
-#include "support/net.h"
+#include "support/judged.h"
 
 #define ROUTERS(n) "contention: {links: router, vcs: [" #n ", " #n "]}\ncube: {pes: 1}\n"
 

@@ -1,7 +1,7 @@
 /* test_net_mesh.c -- a mesh or torus written as a net has the results of the same machine written
  * as sip.cube_mesh.
  */
-#include "support/net.h"
+#include "support/judged.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N. */
 enum { MACHINES = 60, ROWS = 40 };

@@ -1,9 +1,7 @@
 /* test_shapes.c -- machines with rings, planes, broken links, IO chiplets on any side and grids of
- * SIPs: numbers computed by hand and by a program of its own, through both engines.
+ * SIPs: numbers computed by hand and by a program of its own, through both engines and the judge.
  */
-#include "machine/tables.h"
-#include "support/any_topology.h"
-#include "support/rig.h"
+#include "support/judged.h"
 
 #define MESH_4X2 "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 #define RING     "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x}}\n"
@@ -14,23 +12,6 @@
     " {name: noc1, dirs: [N, W], order: yx, bw_gbs: 128.0}]"
 #define PLANES "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: xy}, " TWO_WAYS "}\n"
 #define GRID   MESH_4X2 "sips: 3\nfabric: {shape: grid, grid: {w: 3, h: 1}}\n"
-
-enum { MOST = 4 };
-
-/* A transaction at time 0, and when it ends. */
-struct row {
-    kb_transaction_op op;
-    const char *src, *dst;
-    int64_t end_fs;
-};
-
-static const kb_topology *topology(const char *yaml)
-{
-    const kb_topology *topo = any_topology(yaml);
-
-    assert_non_null(topo);
-    return topo;
-}
 
 static void see(void *arg, const kb_hop *hop)
 {
@@ -50,34 +31,22 @@ static void check_walk(const kb_topology *topo, const kb_transaction *r)
     assert_int_equal(walked_fs, cost.wire_fs + cost.overhead_fs);
 }
 
-static void check_rows(const char *yaml, const struct row *rows, size_t n)
+static void check_walks(const char *yaml, const struct row *rows, size_t n)
 {
     const kb_topology *topo = topology(yaml);
 
-    for (int e = KB_FUSED; e <= KB_HOP; e++)
-        for (int counted = 0; counted < 2; counted++) {
-            kb_sim *sim =
-                new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = counted});
-
-            for (size_t i = 0; i < n; i++) {
-                kb_transaction r = {.op = rows[i].op,
-                                    .src = end_of(topo, rows[i].src),
-                                    .dst = end_of(topo, rows[i].dst),
-                                    .nbytes = 4096};
-
-                check_walk(topo, &r);
-                add(sim, &r);
-            }
-            assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
-            for (size_t i = 0; i < n; i++) {
-                kb_result got;
-
-                assert_int_equal(kb_sim_result(sim, i, &got), KB_OK);
-                assert_int_equal(got.end_fs, rows[i].end_fs);
-            }
-            kb_sim_free(sim);
-        }
+    for (size_t i = 0; i < n; i++)
+        check_walk(topo, &(kb_transaction){.op = rows[i].op,
+                                           .src = end_of(topo, rows[i].src),
+                                           .dst = end_of(topo, rows[i].dst),
+                                           .nbytes = 4096});
     any_topology_free(topo);
+}
+
+static void check_both(const char *yaml, const struct row *rows, size_t n)
+{
+    check_walks(yaml, rows, n);
+    check_rows(yaml, rows, n, 0);
 }
 
 /* With ideal links and with links that queue. */
@@ -87,9 +56,9 @@ static void alone(const char *yaml, kb_transaction_op op, const char *src, const
     struct row row = {op, src, dst, end_fs};
     char fifo[4096];
 
-    check_rows(yaml, &row, 1);
+    check_both(yaml, &row, 1);
     snprintf(fifo, sizeof fifo, "%s" FIFO, yaml);
-    check_rows(fifo, &row, 1);
+    check_both(fifo, &row, 1);
 }
 
 static void a_ring_goes_the_shorter_way(void **state)
@@ -128,7 +97,7 @@ static void a_one_way_plane_carries_data_its_way(void **state)
     alone(PLANES, KB_READ, "c3.pe0", "c0.slice0", 36315000);
     alone(PLANES, KB_WRITE, "c3.pe0", "c0.slice0", 36315000);
     alone(PLANES, KB_READ, "c0.pe0", "c5.slice0", 38447500);
-    check_rows(PLANES FIFO, two, 2);
+    check_both(PLANES FIFO, two, 2);
 }
 
 /*
@@ -146,7 +115,7 @@ static void with_routers_a_request_goes_its_own_way(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
-        check_rows(PLANES ROUTERS, &row[i], 1);
+        check_both(PLANES ROUTERS, &row[i], 1);
 }
 
 static void sips_form_a_grid(void **state)

@@ -1001,6 +1001,47 @@ static void no_room_for_slots(void **state)
     }
 }
 
+static void sends_ones(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        tl_send(tl, 1, 0, tl_full(tl, KB_F32, KB_SHAPE(4), 1));
+}
+
+#define TWO(c0, c1)                                                                                \
+    "kernbench: 3\nname: m\nsip: {cubes: 2, net: [{list: [c0-c1]}]}\n"                             \
+    "cubes: {c0: {hbm: {" c0 "}}, c1: {hbm: {" c1 "}}}\n"                                          \
+    "cube: {pe: {pe_ipcq: {slots: 7, slot_bytes: 1000000000, space: hbm}}}\n"
+
+/* Of a PE whose cube has no slices the slots lie in its home slice. */
+static void no_room_for_slots_in_a_home_slice(void **state)
+{
+    const kb_topology *topo = any_topology(TWO("slices: 0", "size_gb: 8"));
+
+    (void)state;
+    assert_refused_on(topo, sends_ones, "tl_send",
+                      "no room for the 7 slots of 1000000000 bytes of a queue: at the end of "
+                      "c1.slice1 1073610752 of its 1073741824 bytes are free, others have 0");
+    any_topology_free(topo);
+}
+
+static void slots_in_no_slice(void **state)
+{
+    const kb_topology *topo = any_topology(TWO("slices: 0", "slices: 0"));
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_launch_request r = {.name = "talk", .kernel = sends_ones, .pes = pair, .n_pes = 2};
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_says(&why, __FILE__, "tl_send",
+                "no room for the slots of a queue: cube.pe.pe_ipcq.space is hbm, and no cube of "
+                "the receiver's SIP has slices");
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 /* Its own tensors are where the slots would be. */
 static void fills_its_tcm_first(tl_ctx *tl, const kb_args *args)
 {
@@ -1130,6 +1171,8 @@ int main(void)
         cmocka_unit_test(as_many_bytes_cut_otherwise),
         cmocka_unit_test(an_element_larger_than_a_slot),
         cmocka_unit_test(no_room_for_slots),
+        cmocka_unit_test(no_room_for_slots_in_a_home_slice),
+        cmocka_unit_test(slots_in_no_slice),
         cmocka_unit_test(a_tcm_that_is_full_of_tensors),
         cmocka_unit_test(a_slice_that_is_full_of_tensors),
         cmocka_unit_test(a_place_that_was_never_written),

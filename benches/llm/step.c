@@ -419,6 +419,12 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     case LLM_SEND:
         send_sum(me, op);
         break;
+    case LLM_TIME:
+        tl_idle(me->tl, op->idle_fs);
+        break;
+    case LLM_BARRIER:
+        tl_barrier(me->tl, (tl_group){.pes = me->s->pe_of, .n = me->s->tp * me->s->pes});
+        break;
     }
 }
 

@@ -30,6 +30,8 @@ enum llm_kind {
     LLM_LATENT,   /* turns those of the key, and stores it with the latent */
     LLM_KEPT,     /* latents and keys of all tokens, from their pages */
     LLM_SEND,     /* x + z to the ranks of the next stage */
+    LLM_TIME,     /* something that is not simulated, and takes so long */
+    LLM_BARRIER,  /* of all ranks */
 };
 
 /*
@@ -67,6 +69,7 @@ struct llm_op {
     struct llm_requests *requests; /* borrowed: in place of q and kv, which are those of none; NULL:
                                       all are alike */
     int64_t bytes;                 /* of a collective: the array of a rank */
+    int64_t idle_fs;               /* LLM_TIME */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -80,7 +83,7 @@ struct llm_op {
 static inline bool llm_between_ranks(const struct llm_op *op)
 {
     return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
-           op->kind == LLM_COLLECT || op->kind == LLM_SEND;
+           op->kind == LLM_COLLECT || op->kind == LLM_SEND || op->kind == LLM_BARRIER;
 }
 
 /* How deep a product's tile may be before it gathers columns of x from several PEs: the widest part

@@ -341,6 +341,20 @@ equal "elements of a softmax" "16384 $((5 * 16384 + 2 * 32)) $((5 * 16384 + 2 * 
 soft_ns() { "$SIM" llm soft.yaml --grid 8x1 --set cube.pe.pe_math.lanes="$1" --format json --quiet | jq '.rows[1].us * 1000 | round'; }
 equal "11 cycles for each 64 elements of a PE's 2048" $((11 * 32 - 11 * 16)) $(($(soft_ns 64) - $(soft_ns 128)))
 
+# What is not simulated takes as long as is said; a barrier of all ranks, the way of its words. Both leave what was written.
+cat > pause.yaml <<'END'
+kernbench_graph: 1
+ranks: 8
+nodes:
+- {id: in, op: embed, rows: 32, width: 512, table: 1K}
+- {id: host, op: time, ns: 1500.5}
+- {id: meet, op: barrier}
+- {id: soft, op: softmax, rows: 32, width: 512}
+END
+pause_ns() { sed "s/1500.5/$1/" pause.yaml > paused.yaml; "$SIM" llm paused.yaml --format json --quiet | jq -c '[.rows[1:4][].us * 1000 | round]'; }
+equal "a pause" "$(pause_ns 0.5 | jq -c '[.[0] + 1500, .[1], .[2]]')" "$(pause_ns 1500.5)"
+equal "a barrier of all ranks takes longer than that of one" true "$(pause_ns 0 | jq '.[1] > .[0]')"
+
 cat > moe.yaml <<'END'
 kernbench_graph: 1
 ranks: 1
@@ -369,6 +383,7 @@ wrong "a key too many" "9:56: there is no key 'foo' here" 's/deps: .att./deps: [
 wrong "a key too few" "7:3: 'k' is missing" 's/, k: 256//'
 wrong "a number that is none" "7:32: '0' is not a whole number" 's/n: 384/n: 0/'
 wrong "another extent than was written" "9:3: x is 4 x 64 of bf16, and 4 x 128 of bf16 was written" 's/k: 128/k: 64/'
+wrong "a time that is none" "5:28: '1.5.1' is not a number of ns" 's/1500.5/1.5.1/' pause.yaml
 wrong "a node twice" "9:8: 'att' is there twice" 's/id: o,/id: att,/'
 wrong "no end" "5:1: 'layer' has no end" '/end:/d'
 wrong "no such group" "10:47: only groups tp and all" 's/group: tp/group: dp/'

@@ -72,11 +72,10 @@ static void take_key(void *arg, const kb_key *key)
     else if (strcmp(key->path, "cube.pe.pe_cpu.overhead_ns") == 0 ||
              strcmp(key->path, "cube.pe.pe_scheduler.overhead_ns") == 0)
         c->command_ns += key->value;
-    else if (strcmp(key->path, "addressing.granule") == 0 ||
-             strcmp(key->path, "cube.l2.size_mb") == 0)
-        c->has_plain_memory = c->has_plain_memory && key->value == 0;
+    else if (strcmp(key->path, "cube.l2.size_mb") == 0)
+        c->has_flat_memory = c->has_flat_memory && key->value == 0;
     else if (strstr(key->path, ".impl") && strcmp(key->text, "builtin") != 0)
-        c->has_plain_pes = c->has_plain_memory = false;
+        c->has_plain_pes = c->has_flat_memory = false;
 }
 
 /* Of the cube of its slice. */
@@ -91,9 +90,9 @@ static void take_memory_key(void *arg, const kb_key *key)
     else if (strcmp(key->path, "cube.hbm.latency_ns") == 0)
         c->lat_ns = key->value;
     else if (strcmp(key->path, "cube.hbm.model") == 0)
-        c->has_plain_memory = c->has_plain_memory && strcmp(key->text, "server") == 0;
+        c->has_flat_memory = c->has_flat_memory && strcmp(key->text, "server") == 0;
     else if (strcmp(key->path, "cube.hbm.cache.size_mb") == 0)
-        c->has_plain_memory = c->has_plain_memory && key->value == 0;
+        c->has_flat_memory = c->has_flat_memory && key->value == 0;
 }
 
 /* Cubes with PEs have the same keys, or PEs are not alike; cubes with slices, or memories. */
@@ -110,8 +109,8 @@ static void compare_cubes(struct chip *c)
             pes = found;
         }
         if (found.n_slices > 0) {
-            c->has_plain_memory =
-                c->has_plain_memory && (slices.n_slices == 0 || slices.keys == found.keys);
+            c->has_flat_memory =
+                c->has_flat_memory && (slices.n_slices == 0 || slices.keys == found.keys);
             slices = found;
         }
     }
@@ -175,6 +174,25 @@ static bool take_units(struct chip *c, bool by_cube)
     return even;
 }
 
+/* The most slices of any unit; of a cube whose addresses go round a SIP, all there are. */
+static uint32_t slices_of_unit(const struct chip *c)
+{
+    uint32_t most = 0, of_sip = 0;
+    kb_cube cube;
+
+    if (strcmp(c->unit, "machine") == 0 || (c->round > 0 && strcmp(c->unit, "cube") == 0))
+        return kb_slice_count(c->topo);
+    for (uint32_t i = 0; i < c->info.sips * c->info.cubes_per_sip; i++) {
+        uint32_t at = i % c->info.cubes_per_sip;
+        bool is_there = kb_cube_get(c->topo, i / c->info.cubes_per_sip, at, &cube) == KB_OK;
+
+        of_sip = strcmp(c->unit, "cube") == 0 || at == 0 ? 0 : of_sip;
+        of_sip += is_there ? cube.n_slices : 0;
+        most = of_sip > most ? of_sip : most;
+    }
+    return most;
+}
+
 static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
 {
     uint32_t pes = kb_pe_count(c->topo);
@@ -190,6 +208,7 @@ static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
         c->unit_pes = pes;
     }
     kb_endpoint slice = {0};
+    c->unit_slices = slices_of_unit(c);
     if (kb_pe_slice(c->topo, 0, &slice) == KB_OK)
         c->unit_bytes = kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo) / c->units;
     return EXIT_OK;
@@ -301,10 +320,11 @@ enum exit_code chip_of(const struct cli *cli, struct chip *out)
                          .info = cli->info,
                          .rate = 1,
                          .has_plain_pes = true,
-                         .has_plain_memory = true};
+                         .has_flat_memory = true};
     if (take_keys(out) != KB_OK)
         return cmd_say(cli, EXIT_SYSTEM, "cannot read the keys of the machine");
     compare_cubes(out);
+    out->has_plain_memory = out->has_flat_memory && out->round == 0;
     out->takes_turns = cli->info.paths > 1;
     out->leaps = repeats_places(&cli->info);
     out->repeats = out->leaps && !out->takes_turns;

@@ -30,7 +30,8 @@ struct chip {
     struct way own,
         other; /* of the first PE: its slice; those of other PEs of its unit, in the mean */
     bool has_plain_pes;    /* alike, and no component */
-    bool has_plain_memory; /* no granule, cache, banks or component before or in it */
+    bool has_flat_memory;  /* no cache, banks or component before or in it: each read goes there */
+    bool has_plain_memory; /* nor a granule: rooms of PEs lie in their own slices */
     uint64_t round;        /* bytes behind which addresses come to the same slice; 0: the next is */
     bool takes_turns;      /* transactions take one of several ways by their ids */
     bool leaps;            /* what a rank does alone takes the same in all layers */
@@ -40,10 +41,11 @@ struct chip {
     bool has_like_units; /* all have the same parts */
     uint32_t units;      /* SIPs, cubes with PEs, or 1: the whole machine */
     uint32_t unit_pes;
-    uint32_t grid_p;     /* rows of the grid that was asked for; 0: by the number of tokens */
-    const char *unit;    /* "sip", "cube", "machine" */
-    uint32_t *order;     /* owned: PEs, unit by unit, neighbours behind each other */
-    uint64_t unit_bytes; /* of the slices of a unit */
+    uint32_t grid_p;      /* rows of the grid that was asked for; 0: by the number of tokens */
+    const char *unit;     /* "sip", "cube", "machine" */
+    uint32_t *order;      /* owned: PEs, unit by unit, neighbours behind each other */
+    uint64_t unit_bytes;  /* of the slices of a unit */
+    uint32_t unit_slices; /* over which what a unit has is spread at most */
     struct chip_energy energy;
 };
 

@@ -44,6 +44,8 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_COLLECT:
     case LLM_COMBINE:
     case LLM_SEND:
+    case LLM_TIME:
+    case LLM_BARRIER:
         return NULL;
     }
     return NULL;
@@ -117,6 +119,6 @@ bool graph_op_wrong(const struct llm_op *op, const struct shape *s, int64_t time
         snprintf(why, GRAPH_WHY_BYTES, "%s must be a float, not %s", key,
                  kb_dtype_name(op->x.dtype));
     else
-        return llm_between_ranks(op) && collective_wrong(op, s, why);
+        return llm_between_ranks(op) && op->kind != LLM_BARRIER && collective_wrong(op, s, why);
     return true;
 }

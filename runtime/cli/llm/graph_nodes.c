@@ -347,6 +347,19 @@ static void read_collective(struct graph_reader *r, const yaml_node_t *node, str
     op->bytes = graph_count(r, node, "bytes", 1);
 }
 
+/* It leaves what is there to the node behind it. */
+static void read_pause(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
+{
+    const struct llm_matrix *x = graph_read_x(r, node);
+
+    if (x)
+        op->x = op->y = *x;
+    if (op->kind == LLM_BARRIER)
+        check_group(r, node, "tp");
+    else
+        op->idle_fs = yaml_ns(&r->yaml, yaml_value(&r->yaml, node, "ns"));
+}
+
 void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
 {
     switch (op->kind) {
@@ -404,6 +417,10 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
         read_collective(r, node, op);
+        break;
+    case LLM_TIME:
+    case LLM_BARRIER:
+        read_pause(r, node, op);
         break;
     }
 }

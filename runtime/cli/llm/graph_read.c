@@ -64,10 +64,11 @@ static const struct kind kinds[] = {
     {"all_gather", LLM_ALL_GATHER, {"bytes"}, {"group"}},
     {"all_to_all", LLM_DISPATCH, {"bytes"}, {"group"}}, /* or LLM_COLLECT, by what it reads */
     {"send", LLM_SEND, {"bytes"}, {"group"}},
+    {"barrier", LLM_BARRIER, {NULL}, {"group"}},
+    {"time", LLM_TIME, {"ns"}, {NULL}},
 };
 
-static const char *const not_simulated[] = {"reduce_scatter", "broadcast", "recv", "barrier", "mem",
-                                            "time",           NULL};
+static const char *const not_simulated[] = {"reduce_scatter", "broadcast", "recv", "mem", NULL};
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 
@@ -133,7 +134,8 @@ static void check_deps(struct graph_reader *r, const yaml_node_t *node)
 static bool is_in_place(enum llm_kind kind)
 {
     return kind == LLM_ALL_REDUCE || kind == LLM_ALL_GATHER || kind == LLM_QK_NORM ||
-           kind == LLM_ROPE || kind == LLM_Q_ROPE || kind == LLM_SEND;
+           kind == LLM_ROPE || kind == LLM_Q_ROPE || kind == LLM_SEND || kind == LLM_TIME ||
+           kind == LLM_BARRIER;
 }
 
 static void read_node(struct graph_reader *r, const yaml_node_t *node)

@@ -102,7 +102,7 @@ static const struct llm_matrix *read_dep(struct graph_reader *r, const yaml_node
         dep = at;
     for (size_t i = g->n; i-- > 0;)
         if (!dep || strcmp(g->op[i].id, yaml_word(&r->yaml, dep)) == 0)
-            return &g->op[i].y;
+            return g->op[i].y.rows > 0 ? &g->op[i].y : NULL;
     return NULL;
 }
 

@@ -180,6 +180,8 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_ALL_GATHER:
     case LLM_DISPATCH:
     case LLM_COLLECT:
+    case LLM_TIME:
+    case LLM_BARRIER:
         return 0;
     }
     return 0;
@@ -212,6 +214,8 @@ uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_ALL_GATHER:
     case LLM_DISPATCH:
     case LLM_COLLECT:
+    case LLM_TIME:
+    case LLM_BARRIER:
         return 0;
     default:
         return matrix_bytes(&op->y);

@@ -231,6 +231,9 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
     case LLM_ALL_GATHER:
         put_collective(s, "all_gather", op, "tp");
         break;
+    case LLM_TIME: /* are of no model */
+    case LLM_BARRIER:
+        break;
     }
 }
 

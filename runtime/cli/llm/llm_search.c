@@ -36,8 +36,9 @@ struct product {
     struct crowd *crowd; /* owned: all w, by how many rows are multiplied by each */
     size_t n_crowds;
     double m, k, n, x_bytes, w_bytes;
-    double parts; /* of k: products do not join them, */
-    double whole; /* or only these, if a tile is deeper than the parts of x are wide: */
+    double rows, weights; /* of the rank; weights: bytes, 0: of experts */
+    double parts;         /* of k: products do not join them, */
+    double whole;         /* or only these, if a tile is deeper than the parts of x are wide: */
     double width;
     bool casts; /* weights are of another type */
 };
@@ -106,6 +107,8 @@ static struct product product_of(const struct llm_op *op, uint32_t p, uint32_t q
     if (op->experts > 0) {
         a.crowd = crowds_of(op, p, &a.n_crowds);
     } else {
+        a.rows = (double)op->y.rows;
+        a.weights = a.k * (double)op->y.cols * a.w_bytes;
         a.crowd = memory_new(1, sizeof *a.crowd);
         a.crowd[0] = (struct crowd){ceil_of((double)op->y.rows, p), 1};
         a.n_crowds = 1;
@@ -132,7 +135,6 @@ static double pieces_of_k(const struct product *a, double parts, double tile, do
 struct needs {
     double x, w;     /* bytes that are read */
     double loads;    /* as many of x as of w */
-    double runs;     /* of x: parts of a row that are loaded */
     double commands; /* that are issued */
     double cycles;   /* of the engine */
 };
@@ -147,7 +149,6 @@ static void add_needs(const struct chip *c, const struct product *a, const struc
     sum->x += of->experts * of->rows * a->k * over_n * a->x_bytes;
     sum->w += of->experts * a->k * a->n * over_m * a->w_bytes;
     sum->loads += of->experts * 2 * pairs;
-    sum->runs += of->experts * fmax(pairs, over_m * over_n * a->parts);
     sum->commands += of->experts * (pairs * (a->casts ? 4 : 3) + 2 * over_m * over_n);
     sum->cycles += of->experts * blocks(of->rows, (double)t->m, c->mac[0]) *
                    blocks(a->n, (double)t->n, c->mac[2]) * pieces_of_k(a, parts, k, c->mac[1]);
@@ -171,27 +172,39 @@ static double pe_ns(const struct chip *c, const struct needs *n)
     return fmax(n->cycles / c->clock_ghz / c->rate, issue);
 }
 
-/* and a channel for each load as long as it takes. */
+/* and a channel for each load as long as it takes: what comes of several slices, comes at once. */
 static double serial_ns(const struct chip *c, const struct needs *n)
 {
-    double channels = (n->loads * c->lat_ns + (n->x + n->w) / c->slice_gbs) / c->channels;
+    double bytes_ns = c->has_plain_memory ? (n->x + n->w) / c->slice_gbs : 0;
 
-    return fmax(pe_ns(c, n), channels);
+    return fmax(pe_ns(c, n), (n->loads * c->lat_ns + bytes_ns) / c->channels);
+}
+
+/* All slices of the unit have what its PEs read: the weights once for each row of tiles. */
+static double slices_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
+                        uint32_t p)
+{
+    double m = (double)t->m, rows = floor(a->rows / p);
+    double over_m = fmax(p * ceil_of(rows, m), ceil_of(a->rows, m));
+
+    return a->weights * over_m / (c->slice_gbs * c->unit_slices) + c->lat_ns;
 }
 
 /*
  * Of the largest part: what serves one at a time, and its weights once for each row of tiles, if
- * they are all in the own slice: as far as PEs are alike, and memories plain. The simulator rounds
- * each tile and each transaction to a femtosecond, which is less than ROUNDED of it.
+ * they are all in the own slice: as far as PEs are alike, and memories plain. Of all parts: their
+ * weights. The simulator rounds each tile and each transaction to a femtosecond, which is less than
+ * ROUNDED of it.
  */
 static double bound_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
                        uint32_t p)
 {
     struct needs n = needs_of(c, a, t);
-    double memory = p == 1 && c->has_plain_memory ? n.w / c->slice_gbs + c->lat_ns : 0;
-    double serial = !c->has_plain_pes ? 0 : c->has_plain_memory ? serial_ns(c, &n) : pe_ns(c, &n);
+    double own = p == 1 && c->has_plain_memory ? n.w / c->slice_gbs + c->lat_ns : 0;
+    double all = c->has_flat_memory ? slices_ns(c, a, t, p) : 0;
+    double serial = !c->has_plain_pes ? 0 : c->has_flat_memory ? serial_ns(c, &n) : pe_ns(c, &n);
 
-    return fmax(memory, serial) * (1 - ROUNDED);
+    return fmax(fmax(own, all), serial) * (1 - ROUNDED);
 }
 
 double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p, uint32_t q)
@@ -203,7 +216,17 @@ double search_bound_ns(const struct chip *c, const struct llm_op *op, uint32_t p
     return ns;
 }
 
-/* Most of x lies in slices of other PEs; w, too, if rows are cut. */
+/* How many PEs read a slice at once, if all read as many bytes. */
+static double sharing(const struct chip *c)
+{
+    return fmax(1, (double)c->unit_pes / c->unit_slices);
+}
+
+/*
+ * Most of x lies in slices of other PEs; w, too, if rows are cut. What a load gathers comes of all
+ * slices at once. Where several PEs share a slice, it serves the others while one waits for the
+ * first bytes of its loads.
+ */
 static double estimate_ns(const struct chip *c, const struct product *a, const struct llm_tile *t,
                           uint32_t p, uint32_t q)
 {
@@ -211,13 +234,13 @@ static double estimate_ns(const struct chip *c, const struct product *a, const s
     struct needs n = needs_of(c, a, t);
     double pair =
         (double)t->k * ((double)t->m * a->x_bytes / x->gbs + (double)t->n * a->w_bytes / w->gbs);
-    double bytes = n.x + n.w, tcm = c->tcm_gbs * c->tcm_ports;
-    double channels = n.loads / 2 * (x->ns + w->ns) + n.x / x->gbs + n.w / w->gbs +
-                      (n.runs - n.loads / 2) * x->ns;
-    double memory = fmax(bytes / c->slice_gbs, channels / c->channels);
-    double most = fmax(serial_ns(c, &n), fmax(memory, bytes / tcm));
+    double bytes = n.x + n.w, tcm = c->tcm_gbs * c->tcm_ports, sharers = sharing(c);
+    double waits = n.loads / 2 * (x->ns + w->ns) / c->channels;
+    double channels = waits + (n.x / x->gbs + n.w / w->gbs) / c->channels;
+    double slice = bytes * sharers / c->slice_gbs + (sharers > 1 ? waits / sharers : 0);
+    double most = fmax(fmax(serial_ns(c, &n), bytes / tcm), fmax(slice, channels));
 
-    return most + pair + x->ns + 2 * (double)(t->m * t->n) / tcm;
+    return most + pair / sharers + x->ns + 2 * (double)(t->m * t->n) / tcm;
 }
 
 static bool fits(const struct chip *c, const struct llm_op *op, const struct llm_tile *t)

@@ -5,6 +5,7 @@ typedef int yaml_read_is_empty;
 #else
 #include "base/text.h"
 #include "cli/out/say.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,19 @@ int64_t yaml_count(struct yaml_read *r, const yaml_node_t *at)
     if (*text)
         yaml_bad(r, at, "'%s' is not a whole number, 1 to 2^40", text);
     return 1;
+}
+
+int64_t yaml_ns(struct yaml_read *r, const yaml_node_t *at)
+{
+    const char *text = yaml_word(r, at);
+    char *end;
+    double ns = strtod(text, &end);
+
+    if (end > text && *end == '\0' && end == text + strspn(text, "0123456789.") && ns <= 1e9)
+        return llround(ns * 1e6);
+    if (*text)
+        yaml_bad(r, at, "'%s' is not a number of ns, 0 to 1e9", text);
+    return 0;
 }
 
 bool yaml_flag(struct yaml_read *r, const yaml_node_t *at)

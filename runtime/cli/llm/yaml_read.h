@@ -38,6 +38,9 @@ const char *yaml_word(struct yaml_read *r, const yaml_node_t *at);
 /* 1 .. 2^40, also with K, M or G behind; 1 after a message. */
 int64_t yaml_count(struct yaml_read *r, const yaml_node_t *at);
 
+/* Decimal nanoseconds, up to a second, in fs; 0 after a message. */
+int64_t yaml_ns(struct yaml_read *r, const yaml_node_t *at);
+
 /* true or false; false after a message. */
 bool yaml_flag(struct yaml_read *r, const yaml_node_t *at);
 

@@ -31,9 +31,7 @@ static inline struct seeds seeds_part(const char *part, uint64_t n)
 static inline struct seeds seeds_of(uint64_t n, uint64_t of)
 {
     const char *text = getenv("KB_SEEDS"), *part = getenv("KB_PART");
-    struct seeds s = text   ? seeds_asked(text)
-                     : part ? seeds_part(part, n)
-                            : (struct seeds){1, n};
+    struct seeds s = text ? seeds_asked(text) : part ? seeds_part(part, n) : (struct seeds){1, n};
 
     return (struct seeds){(s.first - 1) / of + 1, s.last / of};
 }

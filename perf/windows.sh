@@ -15,7 +15,7 @@ counted()
         of+=("$(valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$@" 1 $windows 2>&1 >/dev/null |
             tee "$sums.said" | sed -n 's/,//g; s/.*I *refs: *//p')")
     done
-    grep -v '^==' "$sums.said" >>"$sums"
+    grep '^[0-9]*$' "$sums.said" >>"$sums"
     rm "$sums.said"
     echo $(((of[1] - of[0]) / (20 * 2000)))
 }

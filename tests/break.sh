@@ -1390,7 +1390,7 @@ choose_tests() {
         *cmd_load.c*) scripts=(load) ;;
         *cmd_llm.c*) scripts=(llm) ;;
         *cli/why/*) scripts=(knockout bykey pairs) ;;
-        *cli/plan/* | *sobol.c* | *study_run.c* | *study_search.c* | *workers.c*) scripts=(vary plan) ;;
+        *cli/plan/* | *sobol.c* | *study_run.c* | *study_search.c* | *workers.c*) scripts=(vary plan search) ;;
         *cli/vary/* | *sink.c* | *aside.c*) scripts=(vary large shard) ;;
         *cli/study/* | *out_kept.c* | *launch_rows.c* | *load_rows.c*) scripts=(study load run) ;;
         *cli/view/*) scripts=(view) ;;

@@ -84,14 +84,22 @@ $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
-.PHONY: tests
-tests: $(ANY) $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/libs $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(B)/_p/collectives $(if $(SAN),,$(B)/_t/other/cube8)
+# What crosses much with much, makes machines or programs, computes for long, and is rarely what a change breaks: check-slow.
+SLOW := $(patsubst %,tests/e2e/%.sh,bykey chains chakra collectives component_rules components cost docs ends energy failures install large limits lines machine numpy pairs search stale stops validate waits)
+SLOW_TESTS := $(patsubst %,$(B)/_t/test_%,collectives component_object)
+# Tests that draw what they test: check has a part of their seeds, check-slow the rest.
+DRAWN := $(patsubst %.c,$(B)/_t/%,$(notdir $(shell grep -l '^.include "support/seeds.h"' $(TEST_SRC))))
+
+.PHONY: tests slow-tests
+tests: $(ANY) $(filter-out $(SLOW_TESTS),$(TESTS)) $(CORPORA) $(patsubst %,$(B)/_t/%,judge libs broken hostile talking any_simulator)
+slow-tests: $(ANY) $(DRAWN) $(SLOW_TESTS) $(patsubst %,$(B)/_t/%,judge libs broken any_simulator campaign) $(B)/_p/collectives $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
-MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(patsubst %,tests/machines/%.yaml,server8 components queues some) $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
+MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
+SLOW_MACHINES := tests/support/odd.yaml $(patsubst %,tests/machines/%.yaml,server8 components queues some)
 # Those that few tests run are compiled by a third as much work; make gcc has all of them at -O2.
 QUICK := $(if $(filter -O2,$(CFLAGS)),-Og)
-BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES)))
+BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES) $(SLOW_MACHINES)))
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
 set_of_ideal := contention.links=ideal
@@ -105,9 +113,10 @@ $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 
 .PHONY: vector-machines
 vector-machines: $(VECTOR_TOPOLOGIES:%=machine-%)
-.PHONY: machines $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
-machines: $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
-$(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
+.PHONY: machines slow-machines $(MACHINES:%=machine-%) $(SLOW_MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
+machines: $(MACHINES:%=machine-%) shipped-cube8 variant-ideal
+slow-machines: $(MACHINES:%=machine-%) $(SLOW_MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
+$(MACHINES:%=machine-%) $(SLOW_MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(call make_machine,$*) MACHINE_CFLAGS='$(if $(filter $*,$(BRIEFLY)),$(QUICK))'
 $(SHIPPED:%=shipped-%): shipped-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(call make_topology,$*)
@@ -133,25 +142,34 @@ house:
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
 tests-built:
-	@$(MAKE) $(PARALLEL) machines
-	@$(MAKE) $(PARALLEL) tests
+	@$(MAKE) $(PARALLEL) slow-machines
+	@$(MAKE) $(PARALLEL) tests slow-tests
 
 # The rules of the folders do not depend on how tests are built, nor do builds in two folders.
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
 FOLDERS := tests/e2e/folders.sh
 # Scripts that run longest come first, so that none is left running alone at the end.
-LONG := $(patsubst %,tests/e2e/%.sh,trace terminal stops failures)
+LONG := $(patsubst %,tests/e2e/%.sh,llm plan trace terminal)
 # What kills programs, and make, takes minutes: check-kill.
 KILLERS := tests/e2e/kill.sh tests/e2e/killed_make.sh
-SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS),$(wildcard tests/e2e/*.sh))
+SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS) $(SLOW),$(wildcard tests/e2e/*.sh))
+run_tests = B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_PART=$(1) tests/run.sh
 
-## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
+## check: installs what is missing, builds, runs the tests that every change must pass, in five minutes; ends in "N passed, N failed"
 .PHONY: check
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
-	@$(MAKE) tests-built
-	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
-	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
+	@$(MAKE) $(PARALLEL) machines
+	@$(MAKE) $(PARALLEL) tests
+	@$(call run_tests,few) $(LONG) $(filter-out $(SLOW_TESTS),$(TESTS)) $(CORPORA) $(SCRIPTS)
+
+## check-slow: the tests that check leaves out, as they take long; the same last line
+.PHONY: check-slow
+check-slow: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) $(PARALLEL) slow-machines
+	@$(MAKE) $(PARALLEL) slow-tests
+	@$(call run_tests,rest) $(SLOW) $(SLOW_TESTS) $(if $(KB_SEEDS),,$(DRAWN))
 
 ## check-house: the rules of the sources, tests/house/, and that builds in two folders are equal; the same last line
 .PHONY: check-house
@@ -338,27 +356,27 @@ golden: setup
 ## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 .PHONY: asan ubsan tsan
 asan:
-	$(MAKE) B=$(B)/asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' check
+	$(MAKE) B=$(B)/asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' check check-slow
 
 ## ubsan: the tests under clang's UndefinedBehaviorSanitizer, integers included
 ubsan:
 	@.ci/install $(CLANG_PACKAGES)
-	$(MAKE) B=$(B)/ubsan CC=clang SAN='-fsanitize=undefined,float-divide-by-zero -fno-sanitize-recover=all' check
+	$(MAKE) B=$(B)/ubsan CC=clang SAN='-fsanitize=undefined,float-divide-by-zero -fno-sanitize-recover=all' check check-slow
 
 ## tsan: the tests under ThreadSanitizer
 tsan:
-	$(MAKE) B=$(B)/tsan SAN='-fsanitize=thread' KB_SEEDS=150 check
+	$(MAKE) B=$(B)/tsan SAN='-fsanitize=thread' KB_SEEDS=150 check check-slow
 
 ## clang: the tests built by clang, every warning an error
 .PHONY: clang
 clang:
 	@.ci/install $(CLANG_PACKAGES)
-	$(MAKE) B=$(B)/clang CC=clang CFLAGS='$(CFLAGS) -Werror' check
+	$(MAKE) B=$(B)/clang CC=clang CFLAGS='$(CFLAGS) -Werror' check check-slow
 
 ## gcc: the tests built by gcc, every warning an error
 .PHONY: gcc
 gcc:
-	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' QUICK= check
+	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' QUICK= check check-slow
 
 ## valgrind: the test programs and the vectors under valgrind
 VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full
@@ -413,6 +431,7 @@ steady: tests-built
 .PHONY: check-all
 check-all:
 	$(MAKE) check
+	$(MAKE) check-slow
 	$(MAKE) gcc
 	$(MAKE) clang
 	$(MAKE) asan

@@ -3,7 +3,7 @@ import sys
 import threading
 from array import array
 from struct import pack, unpack
-from typing import Any, Dict, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Set, Tuple
 
 import numpy as np
 
@@ -76,11 +76,14 @@ TYPES = {t.name: t for t in (float16, bfloat16, float32, float64, int8, int16, i
 float8e4b15 = dtype("f8e4b15", 0, "", 0)
 
 
-class constexpr:
-    """What an argument may be annotated with; it changes nothing."""
+if TYPE_CHECKING:
+    constexpr = Any  # a number, a type or a word: to a checker what it is given
+else:
+    class constexpr:
+        """What an argument may be annotated with; it changes nothing."""
 
-    def __class_getitem__(cls, item: Any) -> Any:
-        return cls
+        def __class_getitem__(cls, item: Any) -> Any:
+            return cls
 
 
 class Int(int):

@@ -4,6 +4,7 @@
 #
 # TAP on stdout. B names the build, SIM the simulator of cube8 in it.
 . "$(dirname "$0")/../support/tap.sh"
+. "$root/tests/support/parts.sh"
 needs_cube8
 
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n5,write,c0.pe1,c0.slice0,0,64\n' >rows.csv
@@ -79,81 +80,10 @@ refused "no output" 2 "--resume needs --output, which is not given" study s.yaml
 
 # -- parts ------------------------------------------------------------------------------------------
 
-# parted NAME FIRST ARGUMENT...: three parts by themselves, and the whole of them without another run; runs have numbers from FIRST on
-parted()
-{
-    local name=$1 first=$2 i
-
-    shift 2
-    rm -f p.csv* w.csv
-    call "$SIM" "$@" --quiet -o w.csv --format csv
-    local whole=$code
-    for i in 3 1 2; do "$SIM" "$@" --quiet -o p.csv --format csv --shard $i/3 2>err; done
-    python3 - "$first" p.csv.?of3 <<'PYTHON'
-import struct, sys
-first, numbers = int(sys.argv[1]), []
-for name in sys.argv[2:]:
-    with open(name, "rb") as f:
-        f.readline()
-        while head := f.read(24):
-            number, n, _ = struct.unpack("QQQ", head)
-            if number >= first:
-                numbers.append(number - first)
-            f.seek(n, 1)
-assert sorted(numbers) == list(range(len(numbers))) and len(numbers) >= 9, numbers
-PYTHON
-    ok "parts of $name have each run once"
-    [ ! -e p.csv ] && [ -s p.csv.3of3 ] && call timeout 60 "$SIM" "$@" --quiet -o p.csv --format csv --resume
-    [ $code -eq $whole ] && same w.csv p.csv && [ ! -e p.csv.journal ] && [ -e p.csv.1of3 ]
-    ok "parts of $name"
-    rm p.csv p.csv.2of3
-    call "$SIM" "$@" --quiet -o p.csv --format csv --resume
-    [ $code -eq $whole ] && same w.csv p.csv
-    ok "$name without one of its parts, which is run"
-}
 parted "a study" 0 study s.yaml
 parted "rates" 0 load --pattern uniform --rate 0.02:0.06:0.01 --seeds 2 --txns 5000
 parted "runs of tune, behind their weights," 12 tune softmax M=64 arg.N=640,448,576,448,320,64:1024:192 --verify
-# With a million commands those that could be fastest come first, and some do not run.
-parted "runs of tune that are weighed" 10 tune flash S=2048 H=8 D=64 arg.BM=32,64,128 arg.BT=16,64,128
 refused "merge of parts that are no rows" 2 "p.csv.1of3 has results, and no rows: the same command joins them, with --resume in place of --shard" merge p.csv
-
-# -- points -------------------------------------------------------------------------------------------
-
-# drawn SAMPLE: the values of the points of a sample of 16 x 16
-drawn()
-{
-    printf '%s\n' 'command: probe --case pe-local-hbm' 'vary: {cube.hbm.bw_gbs: "101:116", cube.noc.bw_gbs: "101:116"}' "sample: $1" >d.yaml
-    run study d.yaml --format csv
-    sed -n 's/^"\([^"]*\)".*/\1/p' out | sort
-}
-drawn '{sobol: 16}' >points
-equal "of 16 points of Sobol each value of each key has one" "16 16 16" \
-    "$(wc -l <points) $(cut -d, -f1 points | sort -u | wc -l) $(cut -d, -f2 points | sort -u | wc -l)"
-equal "the first are those of Joe and Kuo: 0 0, 1/2 1/2, 3/4 1/4, 1/4 3/4" "101,101 105,113 109,109 113,105" "$(drawn '{sobol: 4}' | xargs)"
-drawn '{random: 50, seed: 1}' >one && drawn '{random: 50, seed: 1}' >again && drawn '{random: 50, seed: 2}' >other
-[ "$(wc -l <one)" -eq 50 ] && same one again && ! cmp -s one other
-ok "random points, by their seed"
-
-cat >f.yaml <<'END_OF_STUDY'
-command: run gemm M=64 N=128 K=64
-vary: {cube.noc.bw_gbs: "64:512:16", sip.d2d.bw_gbs: "64:512:16", cube.hbm.bw_gbs: [128, 256]}
-cost: {cube.noc.bw_gbs: 0.5, sip.d2d.bw_gbs: 1, cube.hbm.bw_gbs: 0.1}
-END_OF_STUDY
-"$SIM" study f.yaml --quiet --format csv >grid.csv
-echo 'search: {front: 400}' >>f.yaml
-run study f.yaml --quiet --format csv
-python3 - grid.csv out <<'PYTHON'
-import csv, sys
-grid, found = ([(float(r["cost"]), float(r["time_ns"])) for r in csv.DictReader(open(f)) if r["on_front"] == "1"] for f in sys.argv[1:])
-n = sum(1 for _ in open(sys.argv[2])) - 1
-assert n <= 402, n
-missed = [p for p in set(grid) if p not in found]
-assert len(missed) <= len(set(grid)) // 10, (len(set(grid)), missed)
-PYTHON
-ok "a search of 400 of 1,682 points finds nine tenths of the front, or more"
-cp out one && run study f.yaml --quiet --format csv -j 1 && same one out
-ok "it is the same with another -j"
 
 # -- what goes with what --------------------------------------------------------------------------------
 

@@ -1,10 +1,18 @@
 """right.py -- what docs/python.md shows, as a program: mypy --strict has nothing to say."""
 from pathlib import Path
-from typing import List
+from typing import Any, List
 
 import numpy as np
 
 import kernbench
+import kernbench.language as tl
+
+
+@kernbench.kernel
+def twice(x_ptr: Any, n: int, BLOCK: tl.constexpr) -> None:
+    for first in range(0, n, BLOCK):
+        at = first + tl.arange(0, BLOCK)
+        tl.store(x_ptr + at, 2 * tl.load(x_ptr + at, mask=at < n), mask=at < n)
 
 
 def latencies(machine: kernbench.Machine) -> List[float]:
@@ -28,6 +36,7 @@ def main() -> None:
     print(m.sweep(["c0.pe0"], "c*.slice*", bytes=[64, 4096], inflight="1:16"))
     print(m.why("gemm", by="key", M=64), m.breakdown("load", pattern="uniform", rate=0.05))
     print(kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256]}).probe(case="pe-local-hbm"))
+    print(m.run(twice[(1,)](np.zeros(100, np.float32), 100, BLOCK=64)))
     bench = kernbench.compile(Path("moe.c"), flags=["-O3"])
     picture: kernbench.Picture = m.view("cube", at="c3")
     Path("cube.svg").write_text(picture)

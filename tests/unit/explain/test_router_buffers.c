@@ -1,6 +1,7 @@
 /* test_router_buffers.c -- counts of buffers and credits of routers: both engines and the judge. */
 #include "support/any_topology.h"
 #include "support/scenario.h"
+#include "support/seeds.h"
 
 __extension__ typedef __int128 wide;
 
@@ -175,14 +176,13 @@ static size_t check_machine(uint64_t seed)
 static void buffers_hold_what_the_judge_says(void **state)
 {
     enum { SEEDS = 12 };
-    const char *text = getenv("KB_SEEDS");
-    uint64_t n = text ? strtoull(text, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
     size_t stalled = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= n; seed++)
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++)
         stalled += check_machine(seed);
-    assert_true(stalled > n);
+    assert_true(stalled > seeds_count(seeds));
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* test_router_paths.c -- latency breakdowns where links have routers: sums, waits, behind what. */
 #include "support/any_topology.h"
 #include "support/scenario.h"
+#include "support/seeds.h"
 
 /* -- a run, and its pieces ------------------------------------------------------------------ */
 
@@ -136,11 +137,10 @@ static void check_machine(void (*write)(FILE *out, uint64_t seed), uint64_t seed
 static void pieces_are_the_terms_of_each_row(void **state)
 {
     enum { SEEDS = 12 };
-    const char *text = getenv("KB_SEEDS");
-    uint64_t n = text ? strtoull(text, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= n; seed++)
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++)
         check_machine(judge_random_routers, seed);
 }
 

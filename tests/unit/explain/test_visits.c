@@ -2,6 +2,7 @@
 #include "support/any_topology.h"
 #include "support/breakdowns.h"
 #include "support/rig.h"
+#include "support/seeds.h"
 #include <stdlib.h>
 
 enum { SEEDS = 60, MOST_ROWS = 400 };
@@ -56,11 +57,10 @@ static void check_machine(const char *yaml, uint64_t seed)
 
 static void of_any_machine_with_banks(void **state)
 {
-    const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         char *yaml = printed(judge_random_banks, seed);
 
         check_machine(yaml, seed);

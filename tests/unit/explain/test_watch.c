@@ -1,6 +1,7 @@
 /* test_watch.c -- what is told of transactions: pieces without gaps, at the right place, behind the
  * right one; and the sums of it. */
 #include "support/any_topology.h"
+#include "support/seeds.h"
 #include "support/sums.h"
 #include <time.h>
 
@@ -283,12 +284,11 @@ static void assert_sums(const struct tape *t, kb_breakdown *why)
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 
-static void each_scenario(void (*check)(struct scenario *s), uint64_t seeds)
+static void each_scenario(void (*check)(struct scenario *s), uint64_t n)
 {
-    const char *wanted = getenv("KB_SEEDS");
+    struct seeds seeds = seeds_of(n, 1);
 
-    seeds = wanted ? strtoull(wanted, NULL, 10) : seeds;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         char *yaml = uncut(printed(judge_random_topo, seed)); /* of one id there is one */
         struct judge_topo *t = judge_load_text(yaml);
         struct scenario s = {.topo = any_topology(yaml), .judge = t, .seed = seed, .dice = seed};

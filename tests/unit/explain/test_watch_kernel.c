@@ -2,6 +2,7 @@
  * also on other PEs, and the critical path, walked back by plain means. */
 #include "support/breakdowns.h"
 #include "support/programs.h"
+#include "support/seeds.h"
 #include "support/sums.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N, those of test_kernel_random.c. */
@@ -1203,12 +1204,11 @@ static void check_program(struct scenario *s, kb_options options, struct sums *s
 /* docs/kernels.md: pieces, shares and the critical path, all recomputed from the judge's run */
 static void random_kernels_spend_their_time_as_the_judge_says(void **state)
 {
-    const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
     struct sums *sums = malloc(sizeof *sums);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_new(seed);
 
         check_program(&s, (kb_options){.fingerprint = seed % 2, .oplog = seed % 5 == 0}, sums);
@@ -1220,12 +1220,11 @@ static void random_kernels_spend_their_time_as_the_judge_says(void **state)
 /* docs/kernels.md: the same of PEs that talk: their paths go from one to another */
 static void random_kernels_that_talk_spend_theirs_so_too(void **state)
 {
-    const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : TALKS;
+    struct seeds seeds = seeds_of(TALKS, 1);
     struct sums *sums = malloc(sizeof *sums);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_of(seed, true);
 
         check_program(&s, (kb_options){.fingerprint = seed % 2, .oplog = seed % 5 == 0}, sums);

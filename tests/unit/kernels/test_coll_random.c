@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "judge/kernel.h"
 #include "base/rng.h"
+#include "support/seeds.h"
 #include "support/talks.h"
 
 enum { SEEDS = 12, RANKS_MOST = 24, COUNT_MOST = 300, ROOM = 4096 };
@@ -187,11 +188,10 @@ static void all_calls(const kb_topology *topo, struct plan p, uint64_t seed, boo
 
 static void collectives_end_on_random_machines(void **state)
 {
-    const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         const kb_topology *topo = random_machine(seed);
         struct rng rng = rng_of_number(seed, 0);
 

@@ -2,6 +2,7 @@
  */
 #include "support/breakdowns.h"
 #include "support/programs.h"
+#include "support/seeds.h"
 #include "support/split.h"
 #include "support/used.h"
 #include <unistd.h>
@@ -261,13 +262,6 @@ static void assert_breakdowns(struct scenario *s)
     free(pieces);
 }
 
-static uint64_t n_seeds(uint64_t otherwise)
-{
-    const char *wanted = getenv("KB_SEEDS");
-
-    return wanted ? strtoull(wanted, NULL, 10) : otherwise;
-}
-
 static void assert_runs(struct scenario *s)
 {
     assert_run(s, (kb_options){0}, 0);
@@ -278,10 +272,10 @@ static void assert_runs(struct scenario *s)
 
 static void random_kernels_take_the_judges_times(void **state)
 {
-    uint64_t seeds = n_seeds(SEEDS);
+    struct seeds seeds = seeds_of(SEEDS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_on(judge_random_kernel_topo, seed, false);
 
         assert_runs(&s);
@@ -292,10 +286,11 @@ static void random_kernels_take_the_judges_times(void **state)
 /* Queues in every memory, barriers, atomics; and bytes that arrive as they were sent. */
 static void random_kernels_that_talk_do_so_too(void **state)
 {
-    uint64_t seeds = n_seeds(TALKS), known_bytes = 0;
+    struct seeds seeds = seeds_of(TALKS, 1);
+    uint64_t known_bytes = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_on(judge_random_kernel_topo, seed, true);
 
         assert_runs(&s);
@@ -311,10 +306,10 @@ static void random_kernels_that_talk_do_so_too(void **state)
 /* Under tl_async(true) or not, in turn: operands in flight, sends that wait for them. */
 static void random_kernels_that_overlap_do_so_too(void **state)
 {
-    uint64_t seeds = n_seeds(OVERLAPS);
+    struct seeds seeds = seeds_of(OVERLAPS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s =
             scenario_with(printed(judge_random_kernel_topo, seed), seed, seed % 2, true);
 
@@ -346,10 +341,11 @@ static bool uses_tcms(const struct judge_program *p)
 /* The kernels of a program in up to three launches, each in a stream of its own. */
 static void random_kernels_side_by_side(void **state)
 {
-    uint64_t seeds = n_seeds(BESIDE), several = 0;
+    struct seeds seeds = seeds_of(BESIDE, 1);
+    uint64_t several = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_unjudged(judge_random_kernel_topo, seed);
         bool one = uses_tcms(&s.program);
 
@@ -360,7 +356,7 @@ static void random_kernels_side_by_side(void **state)
         assert_runs(&s);
         scenario_free(&s);
     }
-    assert_true(several > seeds / 5);
+    assert_true(several > seeds_count(seeds) / 5);
 }
 
 /* Several launches, of which some share PEs, some a stream, and some wait for others. */
@@ -398,10 +394,11 @@ static void draw_launches(struct scenario *s, uint64_t seed)
 /* They set out when they may: by their streams, those they name, and their PEs. */
 static void random_launches_wait(void **state)
 {
-    uint64_t seeds = n_seeds(BESIDE), several = 0;
+    struct seeds seeds = seeds_of(BESIDE, 1);
+    uint64_t several = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_unjudged(judge_random_kernel_topo, seed);
 
         if (!uses_tcms(&s.program))
@@ -411,34 +408,32 @@ static void random_launches_wait(void **state)
         assert_runs(&s);
         scenario_free(&s);
     }
-    assert_true(several > seeds / 10);
+    assert_true(several > seeds_count(seeds) / 10);
 }
 
-static void random_kernels_on_any_shape(void **state)
+static void random_kernels_on(void (*machine)(FILE *out, uint64_t seed))
 {
-    uint64_t seeds = n_seeds(SHAPES);
+    struct seeds seeds = seeds_of(SHAPES, 1);
 
-    (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct scenario s = scenario_on(judge_random_kernel_shape, seed, seed % 2);
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
+        struct scenario s = scenario_on(machine, seed, seed % 2);
 
         assert_runs(&s);
         scenario_free(&s);
     }
+}
+
+static void random_kernels_on_any_shape(void **state)
+{
+    (void)state;
+    random_kernels_on(judge_random_kernel_shape);
 }
 
 /* On cubes of several kinds, joined by nets and rails. */
 static void random_kernels_on_nets(void **state)
 {
-    uint64_t seeds = n_seeds(SHAPES);
-
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct scenario s = scenario_on(judge_random_kernel_net, seed, seed % 2);
-
-        assert_runs(&s);
-        scenario_free(&s);
-    }
+    random_kernels_on(judge_random_kernel_net);
 }
 
 /* The YAML of a random machine with interleaved addresses, over cubes. */
@@ -463,10 +458,10 @@ static char *interleaved(void (*machine)(FILE *out, uint64_t seed), uint64_t see
 /* Loads, stores, tiles and atomics that are split over slices. */
 static void random_kernels_on_interleaved_slices(void **state)
 {
-    uint64_t seeds = n_seeds(SPLITS);
+    struct seeds seeds = seeds_of(SPLITS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s =
             scenario_in(interleaved(judge_random_kernel_topo, seed), seed, seed % 2);
 
@@ -478,10 +473,10 @@ static void random_kernels_on_interleaved_slices(void **state)
 /* Loads, stores, tiles and messages through slices with banks; the judge counts rows, too. */
 static void random_kernels_on_banks(void **state)
 {
-    uint64_t seeds = n_seeds(BANKS);
+    struct seeds seeds = seeds_of(BANKS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_in(seed % 3 ? plain_topo(judge_random_kernel_banks, seed)
                                                  : interleaved(judge_random_kernel_banks, seed),
                                         seed, seed % 2);
@@ -505,10 +500,10 @@ static void one_on_an_l2(uint64_t seed)
  * before the load is told of. */
 static void random_kernels_on_l2s(void **state)
 {
-    uint64_t seeds = n_seeds(BANKS);
+    struct seeds seeds = seeds_of(BANKS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++)
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++)
         one_on_an_l2(seed);
     one_on_an_l2(304);
 }
@@ -516,10 +511,10 @@ static void random_kernels_on_l2s(void **state)
 /* The same through caches of slices. */
 static void random_kernels_on_caches(void **state)
 {
-    uint64_t seeds = n_seeds(BANKS);
+    struct seeds seeds = seeds_of(BANKS, 1);
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct scenario s = scenario_in(seed % 3 ? plain_topo(judge_random_kernel_caches, seed)
                                                  : interleaved(judge_random_kernel_caches, seed),
                                         seed, seed % 2);

@@ -2,6 +2,7 @@
  * as sip.cube_mesh.
  */
 #include "support/judged.h"
+#include "support/seeds.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N. */
 enum { MACHINES = 60, ROWS = 40 };
@@ -72,10 +73,9 @@ static kb_transaction any_row(uint64_t *rng, const kb_topology *topo, bool hosts
 
 static void assert_same_results(bool routers)
 {
-    const char *text = getenv("KB_SEEDS");
-    uint64_t n = text ? strtoull(text, NULL, 10) : MACHINES;
+    struct seeds seeds = seeds_of(MACHINES, 1);
 
-    for (uint64_t seed = 1; seed <= n; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         uint64_t rng = ~seed;
         char yaml[2][1024];
         const kb_topology *topo[2];

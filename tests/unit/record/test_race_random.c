@@ -5,6 +5,7 @@
  * KB_SEEDS=N in the environment runs seeds 1..N.
  */
 #include "support/races.h"
+#include "support/seeds.h"
 #include "record/vclock.h"
 
 enum {
@@ -549,12 +550,11 @@ static void assert_equal(const struct races *a, const struct races *b)
 
 static void random_programs(void **state)
 {
-    const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
     size_t racing = 0, clean = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         struct program *p = malloc(sizeof *p);
         struct races *fused, *hop;
 
@@ -570,7 +570,7 @@ static void random_programs(void **state)
         free(hop);
         free(p);
     }
-    assert_true(racing > seeds / 10 && clean > seeds / 50);
+    assert_true(racing > seeds_count(seeds) / 10 && clean > seeds_count(seeds) / 50);
     print_message("%zu programs race, %zu do not\n", racing, clean);
 }
 

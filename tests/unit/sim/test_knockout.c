@@ -11,6 +11,7 @@
  * out.
  */
 #include "support/rig.h"
+#include "support/seeds.h"
 #include "support/split.h"
 #include "gen/build.h"
 #include <math.h>
@@ -178,11 +179,10 @@ static void check(const char *yaml, const struct judge_topo *t, uint64_t seed, u
 
 static void each_machine(void (*machine)(FILE *out, uint64_t seed))
 {
-    const char *text = getenv("KB_SEEDS");
-    uint64_t seeds = text ? strtoull(text, NULL, 10) : SEEDS;
+    struct seeds seeds = seeds_of(SEEDS, 1);
 
     n_rows = 0;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = seeds.first; seed <= seeds.last; seed++) {
         uint64_t dice = seed;
         char *yaml = printed(machine, seed);
         struct judge_topo *t = judge_load_text(yaml);
@@ -191,7 +191,7 @@ static void each_machine(void (*machine)(FILE *out, uint64_t seed))
         judge_free(t);
         free(yaml);
     }
-    assert_true(n_rows > seeds * LENGTH(classes) * LOADS * MOST_ROWS / 8);
+    assert_true(n_rows > seeds_count(seeds) * LENGTH(classes) * LOADS * MOST_ROWS / 8);
 }
 
 /* docs/formats.md "why": each row is what the same keys at no cost give. */

@@ -56,7 +56,7 @@ static double distance(struct rng *r)
     grid_of(&chip, s.batch, &p, &q);
     graph_place(&g, &s, p, q);
     plain = chip;
-    plain.has_plain_memory = plain.has_plain_pes = false; /* no bounds */
+    plain.has_flat_memory = plain.has_plain_memory = plain.has_plain_pes = false; /* no bounds */
     int64_t found = best_fs(&cli, &chip, &g, &s, TRIES);
     int64_t best = best_fs(&cli, &plain, &g, &s, UINT64_MAX);
     chip_free(&chip);

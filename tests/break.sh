@@ -971,8 +971,11 @@ break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_t
 break_it 'the writing ended by the timer' $stop 's/set_timer\(0\);$/;/'
 
 # -- what is missing or has no way ----------------------------------------------------------
-break_it 'kernels need the ways of all planes' runtime/kernels/launch.c 's/ && plane_serves\(t, plane\)//'
-break_it 'kernels need the shore of every IO chiplet' gen/planes.c 's/mesh_shore\(t, plane, 0, cube, ashore\)/mesh_shore(t, plane, t->chiplets - 1u, cube, ashore)/'
+break_it 'kernels need the ways of all planes' runtime/kernels/ways_needed.c 's/ && plane_serves\(t, plane\)//'
+break_it 'kernels need the shore of every IO chiplet' runtime/kernels/ways_needed.c 's/mesh_shore\(t, plane, 0, cube/mesh_shore(t, plane, t->chiplets - 1u, cube/'
+break_it 'kernels need ways between memories' runtime/kernels/ways_needed.c 's/= mesh_has_cube\(t, cube\) && cube_pe_count\(t, cube\) > 0/= mesh_has_cube(t, cube)/'
+break_it 'counts by pairs of cubes where NoCs are meshes' runtime/engine/flow.c 's/ && !t->has_noc_mesh//'
+break_it 'slots in the slices of the own cube' runtime/pe/pe_ipcq_queue.c 's/kind_at\(t, dst_cube\(t, slice\)\)->hbm/kind->hbm/'
 break_it 'cubes: a key twice' gen/overrides.c 's/o->text && strcmp\(o->text, last->text\) == 0/0/'
 break_it 'cubes: too many kinds on the way' gen/cubes.c 's/KINDS_BETWEEN = 16 \* KINDS_MAX/KINDS_BETWEEN = KINDS_MAX/'
 break_it 'kbgen --config: broken links not looked up' gen/main.c 's/return b->spec\.broken\.n == 0 \|\| build_tables\(b\);/return b->spec.sips > 0;/'

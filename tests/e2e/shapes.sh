@@ -72,7 +72,7 @@ on run copy --verify --format csv
 ok "kernels do not need the ways of a plane that they do not take"
 machine 'sip: {cube_mesh: {w: 2, h: 2}, plane: hash, planes: [{name: a}, {name: b, dirs: [E]}, {name: c}]}'
 on run copy --verify --format csv
-[ $code -ne 0 ] && says "plane b has none between some"
+[ $code -ne 0 ] && says "there is none from c1 to c0 on plane b"
 ok "with sip.plane: hash they take all"
 machine 'sip: {cube_mesh: {w: 2, h: 2}, io_chiplets: [W, E]}
 broken: [c1.noc-c1.ucie-E, c3.noc-c3.ucie-E]'
@@ -144,6 +144,27 @@ on route c1.pe0 c0.slice0
 ok "without a shore: from cube to cube"
 refused "without a shore: from the host" 2 "there is no way from host to c0.slice0" it.yaml route host c0.slice0
 refused "without a shore: kernels" 2 "kernels need ways from PEs to all PEs, memories and their host, and back: there is none from host to c0" it.yaml run copy
+
+machine 'sip: {cube_mesh: {w: 2, h: 1}, io_chiplets: [W, E]}
+broken: ["c1.noc-c1.ucie-E"]'
+on run copy --verify --format csv --quiet
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "without the shore of another chiplet than io0: kernels"
+
+# Nothing passes c2 and c3, so c0 and c1, which have memories alone, do not reach each other.
+cat >it.yaml <<'END'
+kernbench: 3
+name: dies
+kinds: {base: {pes: 0, hbm: {slices: 4}}, core: {pes: 4, hbm: {slices: 0}, transit: none}}
+sip: {cubes: 4, net: [{list: [c0-c2, c0-c3, c1-c2, c1-c3]}]}
+cubes: {"c[0-1]": base, "c[2-3]": core}
+END
+on run gemm --verify --format csv --quiet
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "memories without a way between them: kernels"
+refused "memories without a way between them: the host of the other" 2 "there is no way from host to c1.slice0" it.yaml route host c1.slice0
+sed -i 's/c1-c3\]/c1>c3]/' it.yaml
+refused "a PE without a way to a memory" 2 "kernels need ways from PEs to all PEs, memories and their host, and back: there is none from c3 to c1" it.yaml run gemm
 
 # -- routers, banks -------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
  * scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale.
  *
  * Links of one kind (the kinds of their ends, bandwidth, length; of a net the time that their wire
- * takes) have one line, in up to three columns. The width of the picture depends on the legend, and its height on the lines of it, so
- * both are measured before anything is written.
+ * takes) have one line, in up to three columns. The width of the picture depends on the legend, and
+ * its height on the lines of it, so both are measured before anything is written.
  *
  * In order: busiest edges and the scale of colours (only with --stats), then kinds of links, then
  * the scale bar with its length in mm, if the level is to scale at all.
@@ -42,8 +42,8 @@ static const char *note_of_cubes(const struct scene_drawing *d)
 
 static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
 
-/* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. Links of a net may have a
- * latency: "ucie <-> ucie: 5 x 25 GB/s, 125 ns". */
+/* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. Links of a net may have
+ * a latency: "ucie <-> ucie: 5 x 25 GB/s, 125 ns". */
 static void kind_text(const struct scene *sc, const struct scene_edge *e,
                       char text[SCENE_KIND_BYTES])
 {

@@ -86,7 +86,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 
 # What crosses much with much, makes machines or programs, computes for long, and is rarely what a change breaks: check-slow.
 SLOW := $(patsubst %,tests/e2e/%.sh,bykey chains chakra collectives component_rules components cost docs ends energy failures install large limits lines machine numpy pairs search stale stops validate waits)
-SLOW_TESTS := $(patsubst %,$(B)/_t/test_%,collectives component_object)
+SLOW_TESTS := $(patsubst %,$(B)/_t/test_%,collectives component_object llm_repeat)
 # Tests that draw what they test: check has a part of their seeds, check-slow the rest.
 DRAWN := $(patsubst %.c,$(B)/_t/%,$(notdir $(shell grep -l '^.include "support/seeds.h"' $(TEST_SRC))))
 

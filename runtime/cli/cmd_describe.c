@@ -23,18 +23,9 @@ static const struct column meaning_columns[] = {
     COLUMN("meaning", CELL_TEXT, struct column_meaning, meaning),
 };
 
-enum { N_MEANING_COLUMNS = sizeof meaning_columns / sizeof *meaning_columns };
-
-static bool meaning_row(void *arg, uint64_t i, struct cell *cells)
-{
-    (void)arg;
-    record_cells(meaning_columns, N_MEANING_COLUMNS, &columns_meanings[i], cells);
-    return true;
-}
-
 static enum exit_code print_columns(const struct cli *cli)
 {
-    struct rows rows = {ROWS_COLUMNS(meaning_columns), .row = meaning_row, .n_rows = columns_n};
+    struct rows rows = {ROWS_COLUMNS(meaning_columns), ROWS_ARRAY(columns_meanings, columns_n)};
 
     return cmd_print(cli, &rows);
 }
@@ -63,8 +54,6 @@ static const struct column key_columns[] = {
     COLUMN("most", CELL_DECIMAL, struct key_row, most),
     COLUMN_IF("words", CELL_TEXT, struct key_row, words, words),
 };
-
-enum { N_KEY_COLUMNS = sizeof key_columns / sizeof *key_columns };
 
 static const char *const key_types[] = {[KB_KEY_COUNT] = "integer",
                                         [KB_KEY_NUMBER] = "number",
@@ -96,19 +85,11 @@ static void add_key(void *arg, const kb_key *key)
     put_words(key, row->words);
 }
 
-static bool key_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct key_rows *rows = arg;
-
-    record_cells(key_columns, N_KEY_COLUMNS, &rows->row[i], cells);
-    return true;
-}
-
 static enum exit_code print_keys(const struct cli *cli)
 {
     struct key_rows keys = {0};
     kb_status status = kb_topology_keys(cli->topo, add_key, &keys);
-    struct rows rows = {ROWS_COLUMNS(key_columns), .row = key_row, .arg = &keys, .n_rows = keys.n};
+    struct rows rows = {ROWS_COLUMNS(key_columns), ROWS_ARRAY(keys.row, keys.n)};
     enum exit_code code = status == KB_OK ? cmd_print(cli, &rows)
                                           : cmd_say(cli, EXIT_SYSTEM, "this build has no libyaml");
 

@@ -50,16 +50,6 @@ static const struct column columns[] = {
     COLUMN("value", CELL_TEXT, struct fact, value),
 };
 
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
-
-static bool fact_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct facts *facts = arg;
-
-    record_cells(columns, N_COLUMNS, &facts->fact[i], cells);
-    return true;
-}
-
 static void add(struct facts *facts, const char *name, struct cell value)
 {
     facts->fact[facts->n++] = (struct fact){name, value};
@@ -183,7 +173,6 @@ static void add_machine(struct facts *facts, const struct cli *cli)
 enum exit_code cmd_info(const struct cli *cli)
 {
     struct facts facts = {.n = 0};
-    struct rows rows = {ROWS_COLUMNS(columns), .row = fact_row, .arg = &facts};
 
     if (cli->opts.config)
         return print_config(cli);
@@ -200,7 +189,7 @@ enum exit_code cmd_info(const struct cli *cli)
         add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
     add(&facts, "phase2", cell_text(kb_compute_backend()));
     add_machine(&facts, cli);
-    rows.n_rows = facts.n;
+    struct rows rows = {ROWS_COLUMNS(columns), ROWS_ARRAY(facts.fact, facts.n)};
     enum exit_code code = cmd_print(cli, &rows);
     for (size_t i = 0; i < facts.n_texts; i++)
         free(facts.texts[i]);

@@ -68,8 +68,6 @@ static const char *const case_names[N_CASES] = {
 struct probes {
     struct probe row[N_CASES + N_SATURATION];
     size_t n;
-    const struct column *columns;
-    size_t n_columns;
 };
 
 static const struct column columns[] = {
@@ -112,14 +110,6 @@ static void derive(struct probe *p)
     p->drain_pct = percent(r->drain_fs, r->actual_fs);
     p->eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
     p->util_pct = p->eff_bw_gbs / r->bottleneck_gbs * 100;
-}
-
-static bool probe_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct probes *probes = arg;
-
-    record_cells(probes->columns, probes->n_columns, &probes->row[i], cells);
-    return true;
 }
 
 /* -- which transaction a case is ------------------------------------------------------------ */
@@ -419,19 +409,14 @@ static enum exit_code add_all(const struct cli *cli, struct probes *probes)
 enum exit_code cmd_probe(const struct cli *cli)
 {
     struct column with_return[N_COLUMNS + 1];
-    struct probes probes = {.columns = columns, .n_columns = N_COLUMNS};
+    struct probes probes = {.n = 0};
     enum exit_code code = add_all(cli, &probes);
+    struct rows rows = {ROWS_COLUMNS(columns), ROWS_ARRAY(probes.row, probes.n)};
 
     if (cmd_has_return(cli)) {
         cmd_add_return(columns, N_COLUMNS, &return_column, with_return);
-        probes.columns = with_return;
-        probes.n_columns = N_COLUMNS + 1;
+        rows.columns = with_return;
+        rows.n_columns++;
     }
-    struct rows rows = {
-        .columns = probes.columns, .n_columns = probes.n_columns, .row = probe_row, .arg = &probes};
-
-    if (code)
-        return code;
-    rows.n_rows = probes.n;
-    return cmd_print(cli, &rows);
+    return code ? code : cmd_print(cli, &rows);
 }

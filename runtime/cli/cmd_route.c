@@ -45,8 +45,6 @@ static const struct column columns[] = {
     COLUMN("bottleneck", CELL_COUNT, struct node, is_bottleneck),
 };
 
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
-
 static void add_hop(void *arg, const kb_hop *hop)
 {
     struct path *path = arg;
@@ -61,14 +59,6 @@ static void add_hop(void *arg, const kb_hop *hop)
         (path->bottleneck == 0 || hop->edge_gbs < path->node[path->bottleneck].at.edge_gbs))
         path->bottleneck = path->n;
     path->n++;
-}
-
-static bool node_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct path *path = arg;
-
-    record_cells(columns, N_COLUMNS, &path->node[i], cells);
-    return true;
 }
 
 static char *put_term(char *to, const char *name, int64_t fs)
@@ -140,8 +130,7 @@ static enum exit_code print_path(const struct cli *cli, struct path *path,
     kb_error why = {""};
     kb_status status = kb_route_cost_on(cli->topo, asked->plane, asked->op, &asked->src,
                                         &asked->dst, cli->opts.bytes, &cost, &why);
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = path->n, .row = node_row, .arg = path,
-                        .note = note};
+    struct rows rows = {ROWS_COLUMNS(columns), ROWS_ARRAY(path->node, path->n), .note = note};
 
     if (status == KB_OK) {
         alone_fs = kb_formula_fs(&cost);

@@ -438,15 +438,6 @@ static const struct column dry_columns[] = {
     COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
 };
 
-enum { N_DRY_COLUMNS = sizeof dry_columns / sizeof *dry_columns };
-
-static bool dry_row(void *arg, uint64_t i, struct cell *cells)
-{
-    (void)i;
-    record_cells(dry_columns, N_DRY_COLUMNS, arg, cells);
-    return true;
-}
-
 /* Runs as many blocks as a short time allows, and takes them for all. */
 static enum exit_code dry_run(struct sweep *s)
 {
@@ -454,7 +445,7 @@ static enum exit_code dry_run(struct sweep *s)
                           .transactions = s->points.n_transactions,
                           .left_out = s->points.n_left_out,
                           .threads = s->threads};
-    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), ROWS_ARRAY(&dry, 1)};
 
     make_room(s, false);
     s->prints = true;

@@ -197,7 +197,7 @@ static bool noted_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct rows *rows = ((const struct noted *)arg)->rows;
 
-    if (!rows->row(rows->arg, i, cells))
+    if (!rows_cells(rows, i, cells))
         return false;
     cells[rows->n_columns] = *rows->warning ? cell_text(rows->warning) : cell_none();
     return true;

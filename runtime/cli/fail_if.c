@@ -159,6 +159,6 @@ void fail_if_judge(const struct cli *cli, const struct rows *rows, uint64_t from
         return;
     judge_columns(cli->gates, list, rows);
     for (uint64_t i = from; i < to; i++)
-        if (rows->row(rows->arg, i, cells))
+        if (rows_cells(rows, i, cells))
             judge_row(cli->gates, list, rows, cells);
 }

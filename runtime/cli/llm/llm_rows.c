@@ -390,22 +390,6 @@ static size_t n_columns(const struct llm_rows *l)
     return sizeof columns / sizeof *columns - !l->tells_energy;
 }
 
-static bool llm_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct llm_rows *l = arg;
-
-    record_cells(columns, n_columns(l), &l->row[i], cells);
-    return true;
-}
-
-static bool total_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct llm_rows *l = arg;
-
-    record_cells(total_columns, sizeof total_columns / sizeof *total_columns, &l->total[i], cells);
-    return true;
-}
-
 /* Lines for people, one for each batch; to be freed. */
 static char *lines_of_totals(const struct llm_rows *l)
 {
@@ -441,13 +425,10 @@ static char *lines_of_totals(const struct llm_rows *l)
 void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
 {
     char *lines = lines_of_totals(l);
-    struct rows totals = {ROWS_COLUMNS(total_columns), .n_rows = l->n_totals, .row = total_row,
-                          .arg = l};
+    struct rows totals = {ROWS_COLUMNS(total_columns), ROWS_ARRAY(l->total, l->n_totals)};
     struct rows rows = {.columns = columns,
                         .n_columns = n_columns(l),
-                        .n_rows = l->n,
-                        .row = llm_row,
-                        .arg = l,
+                        ROWS_ARRAY(l->row, l->n),
                         .note = lines,
                         .totals = &totals};
 

@@ -26,7 +26,8 @@ static inline bool format_is_picture(enum format format)
 
 /*
  * A table. Its rows are made when they are printed; FORMAT_TABLE makes each twice, first to measure
- * it. Most row functions fill a record and call record_cells() (cell.h).
+ * it. Most row functions fill a record and call record_cells() (cell.h). A table whose records
+ * stand in an array has none: ROWS_ARRAY.
  */
 struct rows {
     const struct column *columns;
@@ -34,6 +35,7 @@ struct rows {
     uint64_t n_rows;
     bool (*row)(void *arg, uint64_t i, struct cell *cells); /* false: row i is left out */
     void *arg;
+    const void *array; /* without `row` the records, each of `record_bytes` */
     /* For many rows: the record of row `i` by itself, of which `columns` tell all; NULL: it is left
      * out. The member may be NULL: then there are only cells. */
     const void *(*record)(void *arg, uint64_t i);
@@ -45,6 +47,13 @@ struct rows {
 
 /* `struct rows rows = {ROWS_COLUMNS(columns), ...}`, of an array. */
 #define ROWS_COLUMNS(COLUMNS) .columns = (COLUMNS), .n_columns = sizeof(COLUMNS) / sizeof *(COLUMNS)
+
+/* The same of N records from FIRST on: `struct rows rows = {ROWS_COLUMNS(columns),
+ * ROWS_ARRAY(first, n)}` */
+#define ROWS_ARRAY(FIRST, N) .array = (FIRST), .record_bytes = sizeof *(FIRST), .n_rows = (N)
+
+/* The cells of row `i`; false: it is left out. */
+bool rows_cells(const struct rows *rows, uint64_t i, struct cell *cells);
 
 /* An argument that a result was made with. */
 struct origin_arg {

@@ -57,7 +57,7 @@ void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct si
     struct cell cells[ROW_CELLS_MAX];
 
     for (uint64_t i = from; i < to && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         for (size_t c = 0; c < rows->n_columns; c++) {
             put_cell(s, &cells[c]);

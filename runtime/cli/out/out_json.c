@@ -102,7 +102,7 @@ static void put_totals(const struct rows *totals, struct sink *s)
 
     sink_text(s, ",\"totals\":[");
     for (uint64_t i = 0; i < totals->n_rows; i++) {
-        totals->row(totals->arg, i, cells);
+        rows_cells(totals, i, cells);
         sink_text(s, i > 0 ? "," : "");
         put_row(totals, cells, s);
     }
@@ -145,7 +145,7 @@ void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct s
     bool first = from == 0;
 
     for (uint64_t i = from; i < to && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         sink_text(s, first ? "\n" : ",\n");
         put_row(rows, cells, s);
@@ -180,7 +180,7 @@ void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct 
     struct cell cells[ROW_CELLS_MAX];
 
     for (uint64_t i = from; i < to && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         put_row(rows, cells, s);
         sink_char(s, '\n');

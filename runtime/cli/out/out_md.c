@@ -54,7 +54,7 @@ void out_md_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sin
     struct cell cells[ROW_CELLS_MAX];
 
     for (uint64_t i = from; i < to && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         sink_char(s, '|');
         for (size_t c = 0; c < rows->n_columns; c++)

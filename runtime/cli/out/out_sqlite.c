@@ -288,7 +288,7 @@ static bool add_rows(struct out_sqlite *db, int64_t run, const struct rows *rows
     bool ok = s && (sqlite3_bind_int64(s, 1, run) == SQLITE_OK || db_fail_by(db));
 
     for (uint64_t i = 0; i < rows->n_rows && ok; i++)
-        if (rows->row(rows->arg, i, cells))
+        if (rows_cells(rows, i, cells))
             ok = add_row(db, s, row++, cells, rows->n_columns);
     sqlite3_finalize(s);
     return ok;

@@ -139,7 +139,7 @@ void out_table(const struct rows *rows, const char *columns, struct sink *s)
         texts[c] = rows->columns[c].name;
     put_row(rows, &fit, texts, s);
     for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         for (size_t c = 0; c < rows->n_columns; c++)
             texts[c] = table_show(&cells[c], number[c]);

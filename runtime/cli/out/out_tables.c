@@ -338,7 +338,7 @@ static void add_rows(struct table *t, const struct rows *rows)
     struct cell cells[ROW_CELLS_MAX];
 
     for (uint64_t i = 0; i < rows->n_rows; i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         for (size_t c = 0; c < t->n_columns; c++)
             add_cell(t, &t->columns[c], &cells[c]);

@@ -46,7 +46,7 @@ static void measure(struct table_fit *fit, const struct rows *rows)
         fit->is_empty[c] = true;
     }
     for (uint64_t i = 0; i < rows->n_rows; i++) {
-        if (!rows->row(rows->arg, i, cells))
+        if (!rows_cells(rows, i, cells))
             continue;
         for (size_t c = 0; c < rows->n_columns; c++) {
             size_t width = text_visible_length(table_show(&cells[c], number));

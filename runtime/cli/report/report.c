@@ -100,7 +100,7 @@ static void take_figures(struct report *r, const struct rows *rows)
     char number[TEXT_NUMBER_BYTES];
     uint64_t i = 0;
 
-    while (i < rows->n_rows && !rows->row(rows->arg, i, cells))
+    while (i < rows->n_rows && !rows_cells(rows, i, cells))
         i++;
     for (size_t c = 0; i < rows->n_rows && c < rows->n_columns; c++) {
         if (cells[c].type == CELL_NONE)

@@ -125,7 +125,7 @@ void json_table(struct sink *s, const char *key, const struct rows *rows,
     else
         sink_text(s, "{\"rows\":[");
     for (uint64_t i = 0; i < rows->n_rows; i++) {
-        if (!rows->row(rows->arg, i, cells) || n++ >= REPORT_ROWS_KEPT)
+        if (!rows_cells(rows, i, cells) || n++ >= REPORT_ROWS_KEPT)
             continue;
         sink_text(s, n > 1 ? ",\n" : "\n");
         put_row(s, rows, cells);

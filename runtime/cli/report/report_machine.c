@@ -68,7 +68,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
     const struct shown_rows *rows = arg;
     struct cell all[ROW_CELLS_MAX];
 
-    if (!rows->use[i].servers || !rows->all.row(rows->all.arg, i, all))
+    if (!rows->use[i].servers || !rows_cells(&rows->all, i, all))
         return false;
     for (size_t c = 0; c < rows->n; c++)
         cells[c] = all[rows->column[c]];

@@ -347,10 +347,7 @@ static const struct column sum_columns[] = {COLUMN_WORD("by", struct sum, by, op
                                             COLUMN("of", CELL_TEXT, struct sum, of),
                                             KB_CAUSES(SUM)};
 
-enum {
-    N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns,
-    N_ROUTER_CAUSES = 3, /* the last ones: without routers they have no columns */
-};
+enum { N_ROUTER_CAUSES = 3 }; /* the last ones: without routers they have no columns */
 
 struct sums {
     struct sum *sum; /* owned */
@@ -374,14 +371,6 @@ static void add_sum(void *arg, const kb_breakdown_row *row)
     last->ns[row->cause] += row->sum_ns;
 }
 
-static bool sum_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct sums *s = arg;
-
-    record_cells(sum_columns, N_SUM_COLUMNS, &s->sum[i], cells);
-    return true;
-}
-
 static void free_sums(struct sums *s)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -395,11 +384,10 @@ enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
     struct sums s = {.n = 0};
     kb_status status = gather(&c, why);
     struct rows causes = rows_of(&c);
-    struct rows sums = {ROWS_COLUMNS(sum_columns), .row = sum_row, .arg = &s};
 
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);
-    sums.n_rows = s.n;
+    struct rows sums = {ROWS_COLUMNS(sum_columns), ROWS_ARRAY(s.sum, s.n)};
     if (!cmd_has_return(cli))
         sums.n_columns -= N_ROUTER_CAUSES;
     if (!status)

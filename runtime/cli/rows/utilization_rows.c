@@ -85,21 +85,11 @@ static size_t n_columns(const struct utilization_rows *stats)
     return N_COLUMNS - N_OF_LINES - (stats->has_rows ? 0 : N_OF_ROWS);
 }
 
-static bool use_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct utilization_rows *stats = arg;
-
-    record_cells(columns_of(stats), n_columns(stats), &stats->use[i], cells);
-    return true;
-}
-
 struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
     return (struct rows){.columns = columns_of(stats),
                          .n_columns = n_columns(stats),
-                         .n_rows = stats->n,
-                         .row = use_row,
-                         .arg = (void *)stats};
+                         ROWS_ARRAY(stats->use, stats->n)};
 }
 
 /* -- keeping -------------------------------------------------------------------------------- */

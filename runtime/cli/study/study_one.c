@@ -60,7 +60,7 @@ static void take_rows(struct report *page, const struct rows *rows, const struct
     for (size_t i = 0; i < 3 && time == SIZE_MAX; i++)
         time = find_column(rows, names[i]);
     for (uint64_t i = 0; i < rows->n_rows && time != SIZE_MAX; i++) {
-        if (!rows->row(rows->arg, i, cells) || cells[time].type != CELL_NS)
+        if (!rows_cells(rows, i, cells) || cells[time].type != CELL_NS)
             continue;
         sum += (double)cells[time].fs;
         n++;

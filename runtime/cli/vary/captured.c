@@ -91,7 +91,7 @@ void captured_rows(struct captured *c, const struct rows *rows, const struct ori
     for (size_t i = c->n_keys; i < c->n_columns; i++)
         c->columns[i].name = column_name(c->columns[i].name);
     for (uint64_t i = 0; i < rows->n_rows; i++)
-        if (rows->row(rows->arg, i, cells))
+        if (rows_cells(rows, i, cells))
             keep_row(c, cells, rows->n_columns);
     keep_args(c, args, n_args);
     c->note = rows->note ? memory_text(rows->note) : NULL;

@@ -188,18 +188,11 @@ static const struct column dry_columns[] = {
     COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
 };
 
-static bool dry_row(void *arg, uint64_t i, struct cell *cells)
-{
-    (void)i;
-    record_cells(dry_columns, sizeof dry_columns / sizeof *dry_columns, arg, cells);
-    return true;
-}
-
 /* Machines from everywhere, for a short time, stand for all. */
 static enum exit_code run_dry(struct vary *v)
 {
     struct dry_run dry = {.machines = v->n, .at_most = VARIANTS_MAX, .threads = v->threads};
-    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), ROWS_ARRAY(&dry, 1)};
     double begin_s = progress_now_s();
 
     v->stride = scatter_stride(v->n);

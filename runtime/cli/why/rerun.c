@@ -339,19 +339,12 @@ static const struct column dry_columns[] = {
     COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
 };
 
-static bool dry_row(void *arg, uint64_t i, struct cell *cells)
-{
-    (void)i;
-    record_cells(dry_columns, sizeof dry_columns / sizeof *dry_columns, arg, cells);
-    return true;
-}
-
 enum exit_code rerun_estimate(struct rerun *r,
                               uint64_t (*most_runs)(void *arg, const struct outcome *first),
                               void *arg)
 {
     struct dry_run dry = {.threads = plan_threads(r->cli)};
-    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), ROWS_ARRAY(&dry, 1)};
     struct outcome first = {0};
     double begin_s = progress_now_s();
 

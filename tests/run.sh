@@ -16,8 +16,8 @@ mkdir "$work/bin"
 [ ! -x /usr/bin/python3 ] || ln -s /usr/bin/python3 "$work/bin/python3"
 PATH=$work/bin:$PATH
 
-# What test programs get of malloc(), and what they give back, is full of bytes that are not 0 (of glibc).
-perturbed=165
+# Of the programs in PERTURBED what they get of malloc(), and what they give back, is full of this byte (of glibc).
+fill=165
 
 # one NUMBER PROGRAM: runs it; leaves its output, then a line "code seconds user system"
 one() {
@@ -27,7 +27,10 @@ one() {
     {
         time case $2 in
         *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;
-        *) MALLOC_PERTURB_=$perturbed ${RUNNER:-} "$2" >"$work/out.$1" 2>&1 ;;
+        *)
+            case " ${PERTURBED-} " in *" $(basename "$2") "*) export MALLOC_PERTURB_=$fill ;; esac
+            ${RUNNER:-} "$2" >"$work/out.$1" 2>&1
+            ;;
         esac
     } 2>"$work/time.$1"
     code=$?

@@ -198,7 +198,7 @@ static void parts(void **state)
     kb_sim *sim;
 
     (void)state;
-    assert_no_launch(topo, "the mesh");
+    assert_no_launch(topo, "there is none from c0 to c1");
     sim = new_sim(topo, (kb_options){0});
     assert_int_equal(kb_sweep(sim, &point, 1, &result, NULL, &why), KB_BAD_REQUEST);
     kb_sim_free(sim);

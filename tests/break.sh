@@ -922,7 +922,7 @@ break_it 'llm: a graph of heads multiplies each by all of x' runtime/cli/llm/gra
 break_it 'llm: a graph of latents has them in other units' runtime/cli/llm/graph_nodes_latent.c 's/graph_count\(r, node, "unit", 1\)/1/'
 break_it 'llm: a config as YAML has numbers in quotes' runtime/cli/llm/model_yaml.c 's/is_plain \? value_of_word\(text\) : NULL/value_of_word(text)/'
 break_it 'llm: a graph forgets its parts' runtime/cli/llm/graph_write.c 's/put_more\(&sink, "microbatches", s->micro\);//'
-break_it 'llm: a graph sends what it likes' runtime/cli/llm/graph_check.c 's/return llm_between_ranks\(op\) \&\& collective_wrong/return op->kind == LLM_ALL_REDUCE \&\& collective_wrong/'
+break_it 'llm: a graph sends what it likes' runtime/cli/llm/graph_check.c 's/return llm_between_ranks\(op\) \&\& op->kind/return op->kind == LLM_ALL_REDUCE \&\& op->kind/'
 break_it 'llm: a graph of stages need not send' runtime/cli/llm/graph_read.c 's/if \(sends != \(pp > 1\)\)/if (0)/'
 break_it 'llm: a search forgets copies' runtime/cli/llm/divide.c 's/units \/ tp \/ pp\};/1};/'
 break_it 'llm: a search gives each copy all requests' runtime/cli/cmd_llm.c 's/llm_split\(l, requests \/ s\.dp, /llm_split(l, requests, /'

@@ -333,8 +333,8 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
 
 /* -- not regular ---------------------------------------------------------------------------- */
 
-/* From the NoC of one cube to that of another, on plane `block` modulo planes: that is a part of the
- * route to its SRAM, which each cube has where routes end. */
+/* From the NoC of one cube to that of another, on plane `block` modulo planes: that is a part of
+ * the route to its SRAM, which each cube has where routes end. */
 static void spread_pair(const struct spread *sp, uint32_t block, uint32_t from, uint32_t to,
                         const struct flow *flow)
 {

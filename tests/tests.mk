@@ -153,7 +153,7 @@ LONG := $(patsubst %,tests/e2e/%.sh,llm plan trace terminal)
 # What kills programs, and make, takes minutes: check-kill.
 KILLERS := tests/e2e/kill.sh tests/e2e/killed_make.sh
 SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS) $(SLOW),$(wildcard tests/e2e/*.sh))
-# Commands and tensors are rows that nobody clears: their tests have no memory of zeroes.
+# Commands and tensors are rows that are not cleared: their tests have no memory of zeroes.
 PERTURBED := $(notdir $(basename $(wildcard tests/unit/kernels/*.c tests/unit/pe/*.c)))
 run_tests = PERTURBED='$(PERTURBED)' B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_PART=$(1) tests/run.sh
 

@@ -7,7 +7,6 @@ typedef int yaml_read_is_empty;
 #include "cli/out/say.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN = 20 };
@@ -134,7 +133,7 @@ int64_t yaml_ns(struct yaml_read *r, const yaml_node_t *at)
 {
     const char *text = yaml_word(r, at);
     char *end;
-    double ns = strtod(text, &end);
+    double ns = text_to_double(text, &end);
 
     if (end > text && *end == '\0' && end == text + strspn(text, "0123456789.") && ns <= 1e9)
         return llround(ns * 1e6);

@@ -29,15 +29,6 @@
 #include "cli/out/out.h"
 #include "cli/out/session.h"
 
-bool rows_cells(const struct rows *rows, uint64_t i, struct cell *cells)
-{
-    if (rows->row)
-        return rows->row(rows->arg, i, cells);
-    record_cells(rows->columns, rows->n_columns, (const char *)rows->array + i * rows->record_bytes,
-                 cells);
-    return true;
-}
-
 void out_head(const struct rows *rows, const struct origin *origin, enum format format,
               struct sink *s)
 {

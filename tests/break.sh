@@ -494,6 +494,7 @@ break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_b
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v \|\| tensor->dead\)/if (1)/'
 break_it 'a gap of the TCM that fits passed over' runtime/kernels/gaps.c 's/bytes >= nbytes\)/bytes > nbytes)/'
 break_it 'the end of the TCM passed over' $pe_tcm 's/room_at_end\(pe\) >= tensor/room_at_end(pe) > tensor/'
+break_it 'a list is told by the rows of the command before' runtime/kernels/pool.c 's/ = c->joined = c->by_index = false/ = c->joined = false/'
 break_it 'a command that was never used is not cleared' runtime/kernels/pool.c 's/memset\(c, 0, offsetof\(struct command, op\.in\)\)/(void)0/'
 break_it 'an epilogue is not set before it is looked at' runtime/kernels/tl_product.c 's/^    \*e = \(struct op_epilogue\)\{\.math = \(uint8_t\)step->op\};$/    ;/'
 break_it 'what is given back in the TCM is not found again' runtime/kernels/pool.c 's/gap_put\(&pe->gaps, before\)/(void)0/'

@@ -232,6 +232,7 @@ static ALWAYS_INLINE struct goer arrive(struct kb_sim *s, int how, uint64_t t, u
 
     if (!branch_comes_behind(s, slot))
         seen(s, how, t, EV_ARRIVE, record_id(s, slot));
+    /* Stages inside a PE come as to a memory; others need not look at their commands. */
     if (how & IN_KERNELS && x->stage == TXN_TO_MEMORY && kernels_inside_pe(s, slot)) {
         come_inside(s, how, t, slot);
         return none;

@@ -49,9 +49,6 @@ static bool more_chunks(struct kernels *k, size_t bytes)
     if (!c)
         return false;
     rows_use_all(c, 1, all);
-#ifdef KB_POISON
-    memset(c, 0xA5, all);
-#endif
     *c = (struct chunk){.next = k->chunks, .bytes = all, .used = LINE};
     k->chunks = c;
     return true;
@@ -149,7 +146,7 @@ struct command *command_new(struct kernels *k)
     c = k->free_commands;
     k->free_commands = c->behind;
     c->live = true;
-    c->reads = c->waited = c->late = c->started = c->joined = false;
+    c->reads = c->waited = c->late = c->started = c->joined = c->by_index = false;
     c->readers = 0;
     c->result = NULL;
     c->n_operands = 0;

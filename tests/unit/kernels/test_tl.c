@@ -247,6 +247,11 @@ WRONG(a_row_in_another_memory, "tl_load_rows",
       "written",
       tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), (INT64_C(6) << 30) + (1 << 20),
                    ((int64_t[]){0, 0, 3}), 3))
+WRONG(a_list_after_rows, "tl_load_list",
+      "bytes 1048576..1048591 of c0.slice0 (address 1048576) were never written",
+      tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), 64, ((int64_t[]){0}), 1);
+      tl_load(tl, 0, KB_F32, KB_SHAPE(4));
+      tl_load_list(tl, ((tl_run[]){{1 << 20, 16}}), 1, KB_F32, KB_SHAPE(4)))
 WRONG(a_row_in_a_tcm, "tl_load_rows", "row 1, of index 2, lies in a TCM, not in a slice or an SRAM",
       tl_load_rows(tl, 0, KB_F32, KB_SHAPE(16), INT64_C(1) << 36, ((int64_t[]){0, 2}), 2))
 WRONG(composite_into_nowhere, "tl_composite", "there is no memory at address 18446744073709551615",
@@ -923,6 +928,7 @@ int main(void)
         cmocka_unit_test(a_row_behind_all),
         cmocka_unit_test(a_row_over_an_end),
         cmocka_unit_test(a_row_in_another_memory),
+        cmocka_unit_test(a_list_after_rows),
         cmocka_unit_test(a_row_in_a_tcm),
         cmocka_unit_test(composite_into_nowhere),
         cmocka_unit_test(load_misaligned),

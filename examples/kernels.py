@@ -7,6 +7,7 @@ never holds all scores. Kernels of Triton run as they stand when `triton` is rep
 in two places: the import of the language, and the decorator. docs/python.md has what differs.
 """
 import sys
+from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
@@ -15,7 +16,8 @@ import kernbench.language as tl
 
 
 @kernbench.kernel
-def softmax(y_ptr, x_ptr, y_stride, x_stride, rows, columns, BLOCK: tl.constexpr):
+def softmax(y_ptr: tl.Pointer, x_ptr: tl.Pointer, y_stride: int, x_stride: int, rows: int, columns: int,
+            BLOCK: tl.constexpr) -> None:
     """A program takes every n-th row."""
     for row in tl.range(tl.program_id(0), rows, tl.num_programs(0)):
         at = tl.arange(0, BLOCK)
@@ -26,13 +28,14 @@ def softmax(y_ptr, x_ptr, y_stride, x_stride, rows, columns, BLOCK: tl.constexpr
 
 
 @kernbench.kernel
-def leaky(x):
+def leaky(x: tl.Tensor) -> Any:
     """Called by another kernel: a part of it."""
     return tl.where(x >= 0, x, 0.01 * x)
 
 
 @kernbench.kernel
-def product(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+def product(a_ptr: tl.Pointer, b_ptr: tl.Pointer, c_ptr: tl.Pointer, M: int, N: int, K: int, BM: tl.constexpr,
+            BN: tl.constexpr, BK: tl.constexpr) -> None:
     """A program makes one block of c; its sum stays in the engine."""
     across = tl.cdiv(N, BN)
     rows = tl.program_id(0) // across * BM + tl.arange(0, BM)
@@ -52,7 +55,8 @@ def product(a_ptr, b_ptr, c_ptr, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK
 
 
 @kernbench.kernel
-def layer_norm(x_ptr, y_ptr, scale_ptr, shift_ptr, mean_ptr, N, eps, BLOCK: tl.constexpr):
+def layer_norm(x_ptr: tl.Pointer, y_ptr: tl.Pointer, scale_ptr: tl.Pointer, shift_ptr: tl.Pointer,
+               mean_ptr: tl.Pointer, N: int, eps: float, BLOCK: tl.constexpr) -> None:
     """A program takes a row."""
     row = tl.program_id(0)
     at = tl.arange(0, BLOCK)
@@ -67,7 +71,8 @@ def layer_norm(x_ptr, y_ptr, scale_ptr, shift_ptr, mean_ptr, N, eps, BLOCK: tl.c
 
 
 @kernbench.kernel
-def attention(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
+def attention(q_ptr: tl.Pointer, k_ptr: tl.Pointer, v_ptr: tl.Pointer, o_ptr: tl.Pointer, n: int, scale: float,
+              D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr) -> None:
     """A program takes BM queries of a head, and goes through the keys before them, BN at a time."""
     first, head = tl.program_id(0) * BM, tl.program_id(1) * n * D
     queries = tl.make_block_ptr(q_ptr + head, (n, D), (D, 1), (first, 0), (BM, D))
@@ -95,17 +100,20 @@ def attention(q_ptr, k_ptr, v_ptr, o_ptr, n, scale, D: tl.constexpr, BM: tl.cons
 # -- each beside numpy ----------------------------------------------------------------------------
 
 
-def half(rng, *shape):
+Wanted = Dict[str, Any]  # by the name of the kernel's argument, what numpy computes
+
+
+def half(rng: np.random.Generator, *shape: int) -> Any:
     return rng.standard_normal(shape).astype(np.float16)
 
 
-def softmaxes(rng):
+def softmaxes(rng: np.random.Generator) -> Tuple[kernbench.Launch, Wanted]:
     x = rng.standard_normal((200, 100)).astype(np.float32)
     e = np.exp(x - x.max(1, keepdims=True))
     return softmax[(64,)](kernbench.empty(x.shape), x, 100, 100, 200, 100, BLOCK=128), {"y_ptr": e / e.sum(1, keepdims=True)}
 
 
-def products(rng):
+def products(rng: np.random.Generator) -> Tuple[kernbench.Launch, Wanted]:
     a, b = half(rng, 150, 90), half(rng, 90, 130)
     c = a.astype(float) @ b
     grid = (3 * 3,)
@@ -113,7 +121,7 @@ def products(rng):
             {"c_ptr": np.where(c >= 0, c, 0.01 * c)})
 
 
-def layer_norms(rng):
+def layer_norms(rng: np.random.Generator) -> Tuple[kernbench.Launch, Wanted]:
     x, scale, shift = half(rng, 37, 200), half(rng, 200), half(rng, 200)
     wide = x.astype(float)
     mean = wide.mean(1, keepdims=True)
@@ -122,7 +130,8 @@ def layer_norms(rng):
     return launch, {"y_ptr": y, "mean_ptr": mean[:, 0]}
 
 
-def attentions(rng, heads=2, n=192, D=64):
+def attentions(rng: np.random.Generator, heads: int = 2, n: int = 192,
+               D: int = 64) -> Tuple[kernbench.Launch, Wanted]:
     q, k, v = (half(rng, heads, n, D) for _ in range(3))
     s = np.where(np.tril(np.ones((n, n), bool)), q.astype(float) @ k.astype(float).transpose(0, 2, 1) / 8, -np.inf)
     p = np.exp(s - s.max(-1, keepdims=True))
@@ -130,9 +139,11 @@ def attentions(rng, heads=2, n=192, D=64):
     return launch, {"o_ptr": p / p.sum(-1, keepdims=True) @ v.astype(float)}
 
 
-def main(machine="cube8"):
+def main(machine: str = "cube8") -> None:
     m = kernbench.Machine(machine)
-    for make in (softmaxes, products, layer_norms, attentions):
+    makers: List[Callable[[np.random.Generator], Tuple[kernbench.Launch, Wanted]]]
+    makers = [softmaxes, products, layer_norms, attentions]
+    for make in makers:
         launch, wanted = make(np.random.default_rng(1))
         rows, found = m.run(launch, tensors=True, quiet=True)
         for name, want in wanted.items():

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """latency.py -- one read from Python: ctypes, the shared libraries, nothing else."""
+from __future__ import annotations
+
 import ctypes
 import sys
 from ctypes import POINTER, Structure, byref, c_bool, c_char, c_double, c_int, c_int64, c_uint32
@@ -59,18 +61,18 @@ kb.kb_sim_run.argtypes = [c_void_p, c_uint64, POINTER(Error)]
 kb.kb_sim_result.argtypes = [c_void_p, c_uint64, POINTER(Result)]
 
 
-def need(status, why=None):
+def need(status: int, why: Error | None = None) -> None:
     if status != KB_OK:
         raise RuntimeError(why.text.decode() if why else f"status {status}")
 
 
-def endpoint(name):
+def endpoint(name: str) -> Endpoint:
     end, why = Endpoint(), Error()
     need(kb.kb_endpoint_parse(cube8, name.encode(), len(name), byref(end), byref(why)), why)
     return end
 
 
-def read_alone(src, dst, nbytes):
+def read_alone(src: str, dst: str, nbytes: int) -> Result:
     sim, why, result = c_void_p(), Error(), Result()
     request = Request(op=KB_READ, src=endpoint(src), dst=endpoint(dst), nbytes=nbytes)
     need(kb.kb_sim_new(cube8, byref(Options()), byref(sim)))
@@ -83,7 +85,7 @@ def read_alone(src, dst, nbytes):
     return result
 
 
-def main():
+def main() -> None:
     if sys.argv[1:] == ["--sizes"]:  # to be compared with what C says
         for name, struct in STRUCTS.items():
             print(name, ctypes.sizeof(struct))

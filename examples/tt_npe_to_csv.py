@@ -49,12 +49,15 @@ stderr.
 Exit codes: 0; 2 usage; 3 a file that cannot be read or is not of this form; 5 output failed.
 """
 
+from __future__ import annotations
+
 import argparse
 import collections
 import json
 import os
 import sys
 from fractions import Fraction
+from typing import Any, Counter, Iterator, NamedTuple
 
 HEADER = "issue_ns,op,src,dst,offset,nbytes"
 
@@ -63,17 +66,33 @@ class Bad(Exception):
     """What the user has to put right; ends the program with code 3."""
 
 
-# One transfer: the core that issues it, where the memory is, and what it waits for.
-Row = collections.namedtuple("Row", "cycle op pe memory nbytes after think plane")
+class Core(NamedTuple):
+    """In order, as they are numbered."""
+    device: int
+    y: int
+    x: int
 
-# (device, y, x): in order, as they are numbered.
-Core = collections.namedtuple("Core", "device y x")
+
+class Row(NamedTuple):
+    """One transfer: the core that issues it, where the memory is, and what it waits for."""
+    cycle: int
+    op: str
+    pe: Core
+    memory: Core
+    nbytes: int
+    after: tuple[int, ...]
+    think: int
+    plane: str
+
+
+Item = dict[str, Any]  # an object of the file
+Places = dict[tuple[int, int], tuple[str, str]]  # (x, y) -> (pe, memory)
 
 
 # -- reading --------------------------------------------------------------------------------------
 
 
-def load(path):
+def load(path: str) -> Any:
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
@@ -85,7 +104,7 @@ def load(path):
         raise Bad(f"{path}: {e}")
 
 
-def number(where, item, key, least=0, default=None):
+def number(where: str, item: Item, key: str, least: int = 0, default: int | None = None) -> int:
     """A whole number of `item`, which `where` names."""
     value = item.get(key, default)
     if value is None:
@@ -95,7 +114,7 @@ def number(where, item, key, least=0, default=None):
     return value
 
 
-def items(where, value, key=None):
+def items(where: str, value: Any, key: str | None = None) -> Iterator[tuple[str, Item]]:
     """A list of objects, each with its name."""
     if not isinstance(value, list):
         raise Bad(f"{where}: {key or 'it'} is not a list")
@@ -106,7 +125,7 @@ def items(where, value, key=None):
         yield name, item
 
 
-def plane_of(where, item, key):
+def plane_of(where: str, item: Item, key: str) -> str:
     """NOC_0 is the plane noc0; "" if the file does not say."""
     value = item.get(key) or ""
     name = value.lower().replace("_", "") if isinstance(value, str) else "?"
@@ -115,7 +134,7 @@ def plane_of(where, item, key):
     return name
 
 
-def rectangle(where, item, device, plane, multicast):
+def rectangle(where: str, item: Item, device: int, plane: str, multicast: str) -> list[Core]:
     """The cores that a multicast is written to; its corners may be given either way round."""
     x = sorted(number(where, item, key) for key in ("mcast_start_x", "mcast_end_x"))
     y = sorted(number(where, item, key) for key in ("mcast_start_y", "mcast_end_y"))
@@ -127,7 +146,7 @@ def rectangle(where, item, device, plane, multicast):
     return [Core(device, j, i) for j in range(y[0], y[1] + 1) for i in range(x[0], x[1] + 1)]
 
 
-def workload_rows(path, data, left_out, multicast):
+def workload_rows(path: str, data: Item, left_out: Counter[str], multicast: str) -> Iterator[Row]:
     if "phases" not in data:
         raise Bad(f"{path}: neither a workload with 'phases' nor a list of events")
     for phase_name, phase in items(path, data["phases"], "phases"):
@@ -153,19 +172,23 @@ def workload_rows(path, data, left_out, multicast):
 class Processor:
     """What one processor of a core has issued, and what it waits for from now on."""
 
-    def __init__(self):
-        self.state = {}  # "READ", "WRITE": dx, dy, num_bytes of the last ..._SET_STATE
-        self.under_way = {"READ": [], "WRITE": []}  # rows since the last barrier
-        self.after, self.base = (), 0  # rows before the last barrier, and when it ended
+    def __init__(self) -> None:
+        self.state: dict[str, Item] = {}  # "READ", "WRITE": dx, dy, num_bytes of the last ..._SET_STATE
+        self.under_way: dict[str, list[int]] = {"READ": [], "WRITE": []}  # rows since the last barrier
+        self.after: tuple[int, ...] = ()  # rows before the last barrier
+        self.base = 0  # when that barrier ended
 
-    def barrier(self, kind, timestamp):
+    def barrier(self, kind: str, timestamp: int) -> None:
         if self.under_way[kind]:
             self.after, self.base = tuple(self.under_way[kind]), timestamp
             self.under_way[kind] = []
 
 
-def event_kind(name):
-    """READ or WRITE, of the events that move data; None of all others."""
+def event_kind(name: str) -> str | None:
+    """READ or WRITE, of the events that move data and of the ends of barriers; None of all others."""
+    first = name.split("_")[0]
+    if name.endswith("BARRIER_END"):
+        return first if first in ("READ", "WRITE") else None
     if name.startswith("READ") and "BARRIER" not in name:
         return "READ"
     if name in ("WRITE_", "WRITE_MULTICAST") or (name.startswith("WRITE") and "STATE" in name):
@@ -173,12 +196,12 @@ def event_kind(name):
     return None
 
 
-def trace_rows(path, data, left_out, wait, multicast):
+def trace_rows(path: str, data: Any, left_out: Counter[str], wait: bool, multicast: str) -> Iterator[Row]:
     events = sorted(
         ((number(where, e, "timestamp"), i, where, e)
          for i, (where, e) in enumerate(items(path, data))), key=lambda e: e[:2])
     first = events[0][0] if events else 0
-    processors = collections.defaultdict(Processor)
+    processors: dict[tuple[Core, str], Processor] = collections.defaultdict(Processor)
     n_rows = 0
 
     for timestamp, _, where, e in events:
@@ -187,16 +210,15 @@ def trace_rows(path, data, left_out, wait, multicast):
             left_out["zones and the like"] += 1
             continue
         kind = event_kind(name)
-        barrier = name.endswith("BARRIER_END") and name.split("_")[0]
-        if not kind and barrier not in ("READ", "WRITE"):
+        if kind is None:
             if "BARRIER" not in name:
                 left_out[name[:40]] += 1
             continue
         device = number(where, e, "src_device_id", default=0)
         core = Core(device, number(where, e, "sy"), number(where, e, "sx"))
         p = processors[core, str(e.get("proc"))]
-        if barrier:
-            p.barrier(barrier, timestamp)
+        if name.endswith("BARRIER_END"):
+            p.barrier(kind, timestamp)
             continue
         if name.endswith("SET_STATE"):
             p.state[kind] = e
@@ -227,9 +249,9 @@ def trace_rows(path, data, left_out, wait, multicast):
 # -- cores ----------------------------------------------------------------------------------------
 
 
-def read_map(path):
-    """(x, y) -> (pe, memory)"""
-    places = {}
+def read_map(path: str) -> Places:
+    """The map of a file."""
+    places: Places = {}
     try:
         with open(path, encoding="utf-8") as file:
             for n, line in enumerate(file, 1):
@@ -247,7 +269,7 @@ def read_map(path):
     return places
 
 
-def numbered(path, rows, pes, cubes):
+def numbered(path: str, rows: list[Row], pes: int, cubes: int) -> Places:
     """The same for all cores of `rows`, by their order."""
     cores = sorted({(c.y, c.x) for row in rows for c in (row.pe, row.memory)})
     if len(cores) > pes * cubes:
@@ -257,7 +279,7 @@ def numbered(path, rows, pes, cubes):
             for n, (y, x) in enumerate(cores)}
 
 
-def endpoint(places, sips, core, which):
+def endpoint(places: Places, sips: dict[int, int], core: Core, which: int) -> str:
     name = places.get((core.x, core.y), ("", ""))[which]
     if not name:
         raise Bad(f"core {core.x},{core.y} has no {('PE', 'memory')[which]} in the map")
@@ -267,13 +289,13 @@ def endpoint(places, sips, core, which):
 # -- writing --------------------------------------------------------------------------------------
 
 
-def ns(cycles, ghz):
+def ns(cycles: int, ghz: Fraction) -> str:
     """Whole femtoseconds, halves away from zero, as a decimal number of ns."""
     fs = int(Fraction(cycles) * 1000000 / ghz + Fraction(1, 2))
     return f"{fs // 1000000}.{fs % 1000000:06}".rstrip("0").rstrip(".")
 
 
-def lines(rows, places, ghz, wait, planes):
+def lines(rows: list[Row], places: Places, ghz: Fraction, wait: bool, planes: bool) -> Iterator[str]:
     sips = {d: n for n, d in enumerate(sorted({row.pe.device for row in rows}))}
     yield HEADER + (",after,think_ns" if wait else "") + (",plane" if planes else "")
     for row in rows:
@@ -289,23 +311,23 @@ def lines(rows, places, ghz, wait, planes):
         yield line
 
 
-def positive(text):
+def positive(text: str) -> Fraction:
     try:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError):
-        value = 0
+        value = Fraction(0)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number above 0")
     return value
 
 
-def count(text):
+def count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 16384:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to 16384")
     return int(text)
 
 
-def arguments():
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n\n")[0],
         epilog=__doc__.split("\n\n", 2)[2],
@@ -323,10 +345,10 @@ def arguments():
     return parser.parse_args()
 
 
-def convert(args):
+def convert(args: argparse.Namespace) -> str:
     """All lines of the CSV; notes go to stderr."""
     data = load(args.file)
-    left_out = collections.Counter()
+    left_out: Counter[str] = collections.Counter()
 
     if isinstance(data, dict):
         rows = list(workload_rows(args.file, data, left_out, args.multicast))
@@ -342,7 +364,7 @@ def convert(args):
     return text
 
 
-def main():
+def main() -> int:
     args = arguments()
     try:
         text = convert(args)

@@ -88,6 +88,11 @@ def test_types():
     assert len(planted) == 20 and found == planted, said
 
 
+def test_the_examples_are_strict():
+    said = mypy("--python-executable", sys.executable, *sorted((ROOT / "examples").glob("*.py")))
+    assert "Success" in said, said
+
+
 def test_the_package_itself_is_strict():
     said = mypy("--ignore-missing-imports", ROOT / "python/kernbench")
     assert "Success" in said, said

@@ -81,7 +81,7 @@ static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, 
         endpoint_error(why, "c%u is %s", end->cube, what);
 }
 
-/* What the topology does not have: a thing of a switch, or one whose number is too large. */
+/* What the topology does not have: a thing of a cube that has none or fewer, or a cube or SIP. */
 static void refuse_outside(const struct kb_topology *t, const kb_endpoint *end, kb_error *why)
 {
     static const char *const things[] = {[KB_PE] = "PEs",
@@ -89,15 +89,21 @@ static void refuse_outside(const struct kb_topology *t, const kb_endpoint *end, 
                                          [KB_SLICE] = "slices",
                                          [KB_SRAM] = "SRAM",
                                          [KB_TCM] = "PEs"};
+    bool has_cube = end->sip < t->sips && end->cube < t->cubes && end->kind != KB_HOST;
+    uint32_t cube = end->sip * t->cubes + end->cube;
+    uint32_t units = has_cube ? units_of(t, cube, end->kind) : 0;
+    const char *thing = things[end->kind];
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(end, name);
-    if (end->sip < t->sips && end->cube < t->cubes && end->kind != KB_HOST &&
-        cube_is_switch(t, end->sip * t->cubes + end->cube))
-        endpoint_error(why, "%s: c%u is a switch, it has no %s", name, end->cube,
-                       things[end->kind]);
-    else
+    if (!has_cube || (units && end->kind == KB_SRAM))
         endpoint_error(why, "%s is not in this topology", name);
+    else if (cube_is_switch(t, cube))
+        endpoint_error(why, "%s: c%u is a switch, it has no %s", name, end->cube, thing);
+    else if (units)
+        endpoint_error(why, "%s: c%u has %s 0..%u", name, end->cube, thing, units - 1);
+    else
+        endpoint_error(why, "%s: c%u has no %s", name, end->cube, thing);
 }
 
 /* A memory's number among all of its cube. */

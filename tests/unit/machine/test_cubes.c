@@ -151,8 +151,9 @@ static void what_is_missing_has_no_name_and_stars_skip_it(void **state)
     (void)state;
     assert_refused(t, "c1.pe2", "c1.pe2 is missing from this topology");
     assert_refused(t, "c1.pe2.tcm", "c1.pe2 is missing from this topology");
-    assert_refused(t, "c2.pe5", "c2.pe5 is not in this topology");
-    assert_refused(t, "c2.slice3", "c2.slice3 is not in this topology");
+    assert_refused(t, "c2.pe5", "c2.pe5: c2 has PEs 0..4");
+    assert_refused(t, "c2.slice3", "c2.slice3: c2 has slices 0..2");
+    assert_refused(t, "c3.pe0", "c3.pe0: c3 has no PEs");
     assert_refused(t, "c0.pe8", "c0.pe8: a cube has PEs 0..7");
     assert_int_equal(kb_endpoint_select(t, all, strlen(all), count_end, &n, &why), KB_OK);
     assert_int_equal(n, 43);

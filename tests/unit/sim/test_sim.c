@@ -68,7 +68,7 @@ static void endpoints_outside_the_topology_are_refused(void **state)
     (void)state;
     bad = good;
     bad.src.unit = 8;
-    assert_refused(sim, bad, "c0.pe8 is not in this topology");
+    assert_refused(sim, bad, "c0.pe8: c0 has PEs 0..7");
     bad = good;
     bad.dst.cube = 8;
     assert_refused(sim, bad, "c8.slice0 is not in this topology");

@@ -513,29 +513,13 @@ else
     [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <out.csv.partial | tr -d ' ')" -eq $((done + 1)) ]
     ok "Ctrl-C keeps the rows complete so far"
 fi
-code=0
-{ cat in.csv; sleep 3; } | timeout --preserve-status -s INT 1 "$SIM" replay - >out 2>err || code=$?
+while_reading in.csv INT replay -
 [ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
 ok "Ctrl-C while reading"
-
-# timeout(1) and some shells signal a program and its group: two signals for one Ctrl-C
-mkfifo rows.fifo
-env --default-signal "$SIM" replay - <rows.fifo >out 2>err & # else it would ignore SIGINT
-pid=$!
-exec 9>rows.fifo
-cat in.csv >&9
-sleep 1
-kill -INT $pid
-sleep 0.01
-kill -INT $pid 2>/dev/null
-exec 9>&-
-code=0
-wait $pid || code=$?
+while_reading in.csv "INT INT" replay - # timeout(1) and some shells signal a program and its group
 [ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
 ok "two signals at once are one Ctrl-C"
-
-code=0
-{ cat in.csv; sleep 3; } | timeout --preserve-status 1 "$SIM" replay - -o killed.csv 2>err || code=$?
+while_reading in.csv TERM replay - -o killed.csv
 [ $code -eq 143 ] && [ ! -e killed.csv ]
 ok "SIGTERM ends it, and leaves no file"
 

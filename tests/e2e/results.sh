@@ -193,17 +193,14 @@ ok "sqlite: no more room: exit 5, all rows are printed, none is added"
 
 # -- Ctrl-C -------------------------------------------------------------------------------------
 
-(
+{
     echo 'issue_ns,op,src,dst,offset,nbytes'
     for i in 1 2 3; do
         echo "$i,read,c0.pe0,c0.slice0,0,4K"
     done
-    sleep 2 # the input goes on when it happens
-) | {
-    timeout --foreground --preserve-status -s INT 1 "$SIM" replay - --sqlite stop.db >out 2>err
-    echo "$?" >code
-}
-[ "$(cat code)" = 130 ] && says "interrupted: 0 of 3" &&
+} >three.csv
+while_reading three.csv INT replay - --sqlite stop.db
+[ $code -eq 130 ] && says "interrupted: 0 of 3" &&
     [ "$(sql stop.db 'SELECT count(*) FROM run WHERE partial = 1')" = 1 ] && holds stop.db 1 out
 ok "sqlite: Ctrl-C: what is complete is added"
 cp both.db killed.db
@@ -524,11 +521,8 @@ awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 100000; i++) print i "," i + 1 }' 
 "$SIM" diff x.csv y.csv --top 100000 2>err | head -1 >/dev/null
 [ "${PIPESTATUS[0]}" = 1 ] && [ ! -s err ]
 ok "diff: a reader that closes the pipe early"
-(cat x.csv; sleep 2) | {
-    timeout --foreground --preserve-status -s INT 1 "$SIM" diff y.csv - >out 2>err
-    echo "$?" >code
-}
-[ "$(cat code)" = 130 ] && [ ! -s out ]
+while_reading x.csv INT diff y.csv -
+[ $code -eq 130 ] && [ ! -s out ]
 ok "diff: Ctrl-C while it reads"
 
 # -- the locked database ------------------------------------------------------------------------

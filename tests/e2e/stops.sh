@@ -5,27 +5,6 @@
 needs_cube8
 BROKEN=${BROKEN:-$B/_t/broken}
 
-# cpu FIELD PID: what it has used of a processor, in ms, by two fields of /proc/PID/stat from this one on;
-# nothing once it has ended
-cpu()
-{
-    local stat
-
-    read -r stat 2>/dev/null <"/proc/$2/stat" || return
-    read -ra stat <<<"${stat##*) }"
-    [ "${stat[0]}" = Z ] || echo $(((stat[$1 - 3] + stat[$1 - 2]) * 10))
-}
-
-# worked MS PID: waits until it has worked so long: a machine under load makes no difference
-worked()
-{
-    local used
-
-    while used=$(cpu 14 "$2") && [ -n "$used" ] && [ "$used" -lt "$1" ]; do
-        sleep 0.03
-    done
-}
-
 # interrupt MS SIGNAL COMMAND...: sends the signal once it has worked so long. $code, out, err; $ms is the
 # time from the signal to the end, and $cpu_ms what it worked in that time. A job of its own does not
 # ignore SIGINT.

@@ -180,7 +180,7 @@ ok "--stats: that of each"
 
 env --default-signal=INT "$SIM" load --pattern uniform --rate 0.1 --txns 2000 --vary cube.hbm.bw_gbs=64:4000 --format csv >many 2>said &
 pid=$!
-sleep 1
+worked 250 $pid
 kill -INT $pid
 wait $pid
 code=$?

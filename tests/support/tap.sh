@@ -132,6 +132,58 @@ signalled()
     wait $pid || code=$?
 }
 
+# cpu FIELD PID: what it has used of a processor, in ms, by two fields of /proc/PID/stat from this one on;
+# nothing once it has ended
+cpu()
+{
+    local stat
+
+    read -r stat 2>/dev/null <"/proc/$2/stat" || return
+    read -ra stat <<<"${stat##*) }"
+    [ "${stat[0]}" = Z ] || echo $(((stat[$1 - 3] + stat[$1 - 2]) * 10))
+}
+
+# worked MS PID: waits until it has worked so long: a machine under load makes no difference
+worked()
+{
+    local used
+
+    while used=$(cpu 14 "$2") && [ -n "$used" ] && [ "$used" -lt "$1" ]; do
+        sleep 0.03
+    done
+}
+
+# waits_for_more PID: until it listens for SIGINT and sleeps, so that it has read all there is, however busy the machine
+waits_for_more()
+{
+    until [ ! -e "/proc/$1" ] || awk '/^State:/ { sleeps = $2 == "S" || $2 == "Z" }
+        /^SigCgt:/ { listens = substr($2, length($2)) ~ /[2367abef]/ } END { exit !(sleeps && listens) }' "/proc/$1/status"; do
+        sleep 0.02
+    done 2>/dev/null
+}
+
+# while_reading FILE SIGNALS ARGUMENT...: the signals come, 10 ms apart, when it has read FILE on stdin and waits for
+# more; $code as of call
+while_reading()
+{
+    local file=$1 signals=$2 signal pid
+
+    shift 2
+    rm -f "$work/input" && mkfifo "$work/input"
+    env --default-signal "$SIM" "$@" <"$work/input" >"$work/out" 2>"$work/err" &
+    pid=$!
+    exec 9>"$work/input"
+    cat "$file" >&9
+    waits_for_more $pid
+    for signal in $signals; do
+        kill -"$signal" $pid 2>/dev/null
+        sleep 0.01
+    done
+    code=0
+    wait $pid 2>/dev/null || code=$?
+    exec 9>&-
+}
+
 # refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.
 refused()
 {

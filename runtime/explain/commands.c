@@ -19,11 +19,6 @@
 #include "kernels/flight.h"
 #include <stdlib.h>
 
-static int64_t start_of(const struct command *c)
-{
-    return c->late ? c->start_fs : c->op.t_issue_fs;
-}
-
 /*
  * Of its operands that it has waited for, the one that was made last, of several the one with the
  * larger id. NULL: it has started at its issue.
@@ -44,7 +39,7 @@ static const struct tl_tensor *last_made(const struct command *c)
 
 static void add_operand_wait(struct kb_sim *s, struct chain *chain, const struct command *c)
 {
-    int64_t wait_fs = start_of(c) - c->op.t_issue_fs;
+    int64_t wait_fs = c->since_fs - c->op.t_issue_fs;
 
     if (wait_fs)
         chain_add(s, chain,
@@ -58,6 +53,18 @@ static void add_operand_wait(struct kb_sim *s, struct chain *chain, const struct
 }
 
 /*
+ * An accumulator is an operand, too: a command whose turn comes behind its own FETCH goes on from
+ * the end of the one before it on the accumulator, which ends now.
+ */
+static void follow_turn(uint64_t t, struct command *c, uint32_t ended)
+{
+    if (c->task != TASK_ACC || ended != c->acc_before || (int64_t)t == c->since_fs)
+        return;
+    c->since_fs = (int64_t)t;
+    c->maker = ended;
+}
+
+/*
  * The chain with which a stage begins. It follows from the stage of its command that ends now;
  * after a wait for another PE, from what ended there; or, if a tile could not enter while the tiles
  * of another composite took all room, from the start of its command. Before that lies the wait for
@@ -66,9 +73,12 @@ static void add_operand_wait(struct kb_sim *s, struct chain *chain, const struct
 static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
-    int64_t waited_fs = (int64_t)t - start_of(c);
-    bool starts = c->late && waited_fs == 0 && c->piece <= 1;
+    int64_t waited_fs;
+    bool starts;
 
+    follow_turn(t, c, from->chain.command);
+    waited_fs = (int64_t)t - c->since_fs;
+    starts = c->late && waited_fs == 0 && c->piece <= 1;
     chain_begin(&at->chain, c);
     add_operand_wait(s, &at->chain, c);
     if (c->task == TASK_RECV)
@@ -172,6 +182,7 @@ void commands_issue(struct kb_sim *s, struct command *c)
     c->after = command.after;
     c->after_end = command.after_end;
     c->maker = KB_NO_ID;
+    c->since_fs = c->op.t_issue_fs;
     c->launch_fs = c->pe->paid.launch_fs;
     c->collective_fs = c->pe->paid.collective_fs;
     c->talk = (struct talk){
@@ -185,7 +196,7 @@ void commands_late(struct command *c)
     const struct tl_tensor *last = last_made(c);
 
     c->maker = last ? last->made_by : KB_NO_ID;
-    c->talk.since_fs = c->start_fs;
+    c->since_fs = c->talk.since_fs = c->start_fs;
 }
 
 /* Of a command that goes on, or has ended. */
@@ -199,7 +210,7 @@ static kb_command command_now(struct kb_sim *s, const struct command *c)
         command.return_fs = c->talk.return_fs;
         command.return_stretch = c->talk.stretch;
     }
-    command.start_fs = start_of(c);
+    command.start_fs = c->since_fs;
     command.maker = c->maker;
     return command;
 }

@@ -823,7 +823,9 @@ typedef struct kb_command {
     int line;
     bool async, composite;
     int64_t call_fs, issue_fs;
-    int64_t start_fs;      /* max(issue, ends of the commands that make its operands); -1 */
+    int64_t start_fs;      /* max(issue, ends of the commands that make its operands); -1. On an
+                              accumulator: its turn behind the command before, if that comes later
+                              than its FETCH */
     int64_t end_fs;        /* -1: not known yet */
     const kb_share *share; /* once it has ended */
     size_t n_shares;
@@ -834,7 +836,8 @@ typedef struct kb_command {
                           piece */
     /* If another PE caused its return before its end, or its end: the stretches; or KB_NO_ID. */
     uint32_t return_stretch, end_stretch;
-    uint32_t maker; /* of its operands, the command that let it start after its issue; KB_NO_ID */
+    uint32_t maker; /* of its operands, or the accumulator's content, the command that let it start
+                       after its issue; KB_NO_ID */
 } kb_command;
 
 /*

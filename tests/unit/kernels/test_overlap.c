@@ -471,6 +471,39 @@ static void the_critical_path_goes_through_makers(void **state)
     free(path);
 }
 
+static void products_in_turn(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *y = tl_full(tl, KB_F16, KB_SHAPE(64, 32), 1), *x;
+    tl_tensor *ready = tl_full(tl, KB_F16, KB_SHAPE(32, 64), 1);
+    tl_acc *acc = tl_acc_new(tl, KB_F32, 32, 32);
+
+    (void)args;
+    tl_async(tl, true);
+    x = tl_load(tl, SLICE(0), KB_F16, KB_SHAPE(32, 64));
+    tl_dot_acc(tl, acc, x, y);
+    tl_dot_acc(tl, acc, ready, y);
+    tl_acc_store(tl, acc, KB_F32);
+    tl_wait_all(tl);
+}
+
+/*
+ * From the call of the load on: it ends at 21.085, the FETCH of the first product at 41, as that of
+ * the second, of 9 to 25, has the port; its GEMM at 57, the second's at 73, and the STORE at 81.
+ */
+static void the_critical_path_goes_through_an_accumulator(void **state)
+{
+    char *path = path_of(IDEAL, products_in_turn, 1);
+
+    (void)state;
+    assert_string_equal(path, "tl_full 43000000\n"
+                              "tl_full 43000000\n"
+                              "tl_load 21085000\n"
+                              "tl_dot_acc 35915000\n"
+                              "tl_dot_acc 16000000\n"
+                              "tl_acc_store 8000000\n");
+    free(path);
+}
+
 /* A wait for room counts at the command that has waited, or at the next one. */
 static void the_critical_path_has_waits_for_room(void **state)
 {
@@ -671,6 +704,7 @@ int main(void)
         cmocka_unit_test(phase_2_takes_operands_that_are_made_later),
         cmocka_unit_test(a_breakdown_tells_the_wait_for_operands),
         cmocka_unit_test(the_critical_path_goes_through_makers),
+        cmocka_unit_test(the_critical_path_goes_through_an_accumulator),
         cmocka_unit_test(the_critical_path_has_waits_for_room),
         cmocka_unit_test(makers_come_before_what_they_make),
         cmocka_unit_test(mistakes_are_named),

@@ -413,7 +413,7 @@ enum exit_code cmd_probe(const struct cli *cli)
     enum exit_code code = add_all(cli, &probes);
     struct rows rows = {ROWS_COLUMNS(columns), ROWS_ARRAY(probes.row, probes.n)};
 
-    if (cmd_has_return(cli)) {
+    if (cmd_tells_return(cli)) {
         cmd_add_return(columns, N_COLUMNS, &return_column, with_return);
         rows.columns = with_return;
         rows.n_columns++;

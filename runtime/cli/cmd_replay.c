@@ -207,7 +207,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     kb_error why = {""};
     kb_status status = KB_AGAIN;
 
-    replay->has_return = cmd_has_return(cli);
+    replay->has_return = cmd_tells_return(cli);
     if (replay->has_return) {
         cmd_add_return(columns, N_COLUMNS, &return_column, replay->columns);
         rows.columns = replay->columns;

@@ -159,7 +159,7 @@ static struct rows rows_of(struct view *view, uint64_t n)
 
 static const struct column *return_columns(const struct sweep *s)
 {
-    return cmd_has_return(s->cli) ? s->with_return : NULL;
+    return cmd_tells_return(s->cli) ? s->with_return : NULL;
 }
 
 /* -- blocks --------------------------------------------------------------------------------- */
@@ -223,12 +223,13 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
 {
     struct sweep *s = arg;
     struct block *b = &s->block[i % s->window];
-    struct rows rows = rows_of(&b->view, s->points.n);
+    kb_sim *sim;
 
     begin_block(s, b, i);
-    kb_sim *sim = sim_of(s, thread, &b->status);
+    sim = sim_of(s, thread, &b->status);
     if (sim)
         run_points(s, sim, b);
+    struct rows rows = rows_of(&b->view, s->points.n);
     if (s->prints)
         out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
 }

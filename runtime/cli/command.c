@@ -100,6 +100,11 @@ bool cmd_has_return(const struct cli *cli)
     return strcmp(cli->info.links, "router") == 0;
 }
 
+bool cmd_tells_return(const struct cli *cli)
+{
+    return cmd_has_return(cli) || cli->varies_routers;
+}
+
 bool cmd_counts_buffers(const struct cli *cli)
 {
     return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report);

@@ -39,6 +39,7 @@ struct cli {
     struct captured
         *varied; /* borrowed: what takes the rows of one machine of --vary; NULL: none */
     struct captured *varied_stats; /* borrowed: the same of its --stats */
+    bool varies_routers;           /* some machine of --vary has routers */
     struct gates *gates;           /* borrowed: what --fail-if and the like have found */
     struct journal *journal;       /* borrowed: results that are kept for --resume, if it is open */
     struct report *report;   /* borrowed: the page that is wanted instead of rows; NULL: none */
@@ -83,6 +84,9 @@ void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin
 
 /* Are there routers, so that the data of a read have a way back, which is a term of its own? */
 bool cmd_has_return(const struct cli *cli);
+
+/* Do rows have a column of it? All machines of --vary have one if any of them has routers. */
+bool cmd_tells_return(const struct cli *cli);
 
 /* Are rows of buffers wanted, and are there any: --stats, or a report, and routers? */
 bool cmd_counts_buffers(const struct cli *cli);

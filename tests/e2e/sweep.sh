@@ -172,6 +172,12 @@ ok "JSON lines"
 
 ok "a table is as wide everywhere"
 
+for format in csv md; do
+    run sweep --src c0.pe0,c0.pe1 --dst 'c*.slice0' --set contention.links=router --format $format --quiet -j 2
+    [ $code -eq 0 ] && awk -F'[,|]' 'NR == 1 { n = NF } NF != n { exit 1 }' out && head -1 out | grep -q return_ns
+    ok "routers: rows of $format have the columns of their head"
+done
+
 # -- the dry run --------------------------------------------------------------------------------
 
 sweep $many --dry-run -j 2

@@ -41,6 +41,51 @@ varied load load --pattern uniform --rate 0.1,0.3 --txns 200 --seeds 1
 varied run run gemm M=64 N=64 K=64
 varied "run --verify" run softmax M=64 N=256 --verify
 
+# -- machines that have other columns -----------------------------------------------------------
+
+# by_name FILE: each row of a CSV as its columns and what they have, but those without anything, or 0
+by_name()
+{
+    python3 -c '
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1]), restval="lacks"):
+    print(*sorted(f"{name}={value}" for name, value in row.items() if value and value.strip("0.")))' "$1"
+}
+
+# columns ARG...: a machine with routers beside one without, as each by itself, whichever is first
+columns()
+{
+    local links first
+
+    for first in fifo,router router,fifo; do
+        for links in ${first/,/ }; do
+            "$SIM" "$@" --set contention.links=$links --format csv --quiet >one.csv
+            by_name one.csv | sed "s/^/contention.links=$links /"
+        done >want
+        run "$@" --vary contention.links=$first --format csv --quiet
+        [ $code -eq 0 ] && by_name out | sed 's/^\(.*\)contention.links=\([a-z]*\) /contention.links=\2 \1/' | same want - &&
+            for part in 1 2; do "$SIM" "$@" --vary contention.links=$first --shard $part/2 --format csv --quiet -o part.csv || exit; done &&
+            "$SIM" merge part.csv --quiet && cmp part.csv out
+        ok "$1: columns of routers and of others, $first"
+    done
+}
+
+columns probe
+columns replay rows.csv
+columns sweep --src c0.pe0 --dst 'c*.slice0' --inflight 1,4
+columns load --pattern uniform --rate 0.1,0.3 --txns 200 --seeds 1
+run replay rows.csv --set contention.links=router --set cube.hbm.model=banks --stats use.csv
+[ $code -eq 0 ] && head -1 use.csv | grep -q ',row_hits,.*,buffer_bytes,'
+ok "--stats: rows of banks, and buffers of routers"
+for machine in "server fifo" "server router" "banks fifo" "banks router"; do
+    read -r model links <<<"$machine"
+    "$SIM" replay rows.csv --set cube.hbm.model=$model --set contention.links=$links --stats use.csv --quiet -o out.csv
+    by_name use.csv
+done >want
+run replay rows.csv --vary cube.hbm.model=server,banks --vary contention.links=fifo,router --stats use.csv
+[ $code -eq 0 ] && by_name use.csv | sed 's/\(contention.links\|cube.hbm.model\)=[a-z]* //g' | same want -
+ok "--stats: columns of all machines, by their names"
+
 # docs/model.md "Packets"
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,16K\n' >cut.csv
 run replay cut.csv --set cube.pe.pe_dma.issue_ns=25 --vary cube.pe.pe_dma.packet_bytes=0,4096,8192 --format csv --quiet

@@ -242,6 +242,16 @@ def test_rows_of_a_frame_have_its_index(m):
     assert frame.join(m.replay(frame)[["end_ns"]]).end_ns.notna().all()
 
 
+@pytest.mark.parametrize("links", [["fifo", "router"], ["router", "fifo"]])
+def test_machines_with_other_columns_keep_their_names(m, links):
+    for rows in (lambda x: x.replay(pd.DataFrame(TWO)), lambda x: x.probe(), lambda x: x.sweep("c0.pe0", "c3.slice0")):
+        all_rows = rows(kernbench.vary(m, {"contention.links": links}))
+        for kind in links:
+            alone = rows(m.set({"contention.links": kind}))
+            these = all_rows[all_rows["contention.links"] == kind].reset_index(drop=True)
+            pd.testing.assert_frame_equal(these[list(alone.columns)], alone.reset_index(drop=True), check_dtype=False)
+
+
 def test_machines_are_equal_by_what_they_are(m):
     again = pickle.loads(pickle.dumps(m))
     assert again == m and hash(again) == hash(m) and {m: 1}[again] == 1

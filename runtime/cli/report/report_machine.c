@@ -85,7 +85,7 @@ static size_t find_column(const struct rows *rows, const char *name)
 }
 
 /* A machine without banks, or without routers, lacks their columns. */
-void utilization_table(const struct report_utilization *u, struct sink *json)
+void utilization_table(struct report_utilization *u, struct sink *json)
 {
     struct shown_rows of = {.all = utilization_rows_table(&u->stats), .use = u->stats.use};
     struct column columns[N_SHOWN];

@@ -41,7 +41,7 @@ void utilization_take(struct report_utilization *u, const kb_sim *sim, const cha
 void utilization_free(struct report_utilization *u);
 
 /* Rows of --stats, the busiest first. */
-void utilization_table(const struct report_utilization *u, struct sink *json);
+void utilization_table(struct report_utilization *u, struct sink *json);
 
 /* The machine, coloured if there was a simulation. EXIT_SYSTEM after a message. */
 enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,

@@ -123,7 +123,7 @@ static size_t load_columns(const struct cli *cli, struct column chosen[ROW_CELLS
 
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (columns[i].at != offsetof(struct load_row, result.wait_fs[KB_WAIT_ENGINE]) &&
-            (columns[i].at != offsetof(struct load_row, result.return_fs) || cmd_has_return(cli)))
+            (columns[i].at != offsetof(struct load_row, result.return_fs) || cmd_tells_return(cli)))
             chosen[n++] = columns[i];
     return n;
 }

@@ -84,7 +84,7 @@ static enum exit_code write_file(const char *path, const char *program, const st
     return sink_close(&s, program, end);
 }
 
-enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
+enum exit_code stats_file_write(struct utilization_rows *stats, const struct cli *cli,
                                 const struct origin_arg *args, size_t n_args, enum exit_code code)
 {
     struct rows rows = utilization_rows_table(stats);

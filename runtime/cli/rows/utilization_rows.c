@@ -5,13 +5,14 @@
  * port. The record of a row is the kb_utilization of the library itself. Cells are empty where a
  * number makes no sense: a node has no servers and so no utilization in per cent; an ideal link has
  * no queue. Columns of rows are those of memories with banks, columns of lines those of caches,
- * columns of buffers those of routers, which no machine has together with one of the others.
+ * columns of buffers those of routers: each only if some row has them.
  *
  * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
  */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/memory.h"
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",     [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
@@ -20,76 +21,60 @@ static const char *const kinds[] = {
 };
 
 /* Of all machines. */
-#define COLUMNS                                                                                    \
-    COLUMN_WORD("kind", kb_utilization, kind, kinds),                                              \
-        COLUMN("name", CELL_TEXT, kb_utilization, name),                                           \
-        COLUMN_IF("from", CELL_TEXT, kb_utilization, from, from),                                  \
-        COLUMN_IF("to", CELL_TEXT, kb_utilization, to, to),                                        \
-        COLUMN_IF("gbs", CELL_FRACTION, kb_utilization, gbs, gbs),                                 \
-        COLUMN_IF("servers", CELL_COUNT, kb_utilization, servers, servers),                        \
-        COLUMN("count", CELL_COUNT, kb_utilization, count),                                        \
-        COLUMN("bytes", CELL_COUNT, kb_utilization, bytes),                                        \
-        COLUMN("busy_ns", CELL_NS, kb_utilization, busy_fs),                                       \
-        COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),                    \
-        COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),                \
-        COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues)
-
-#define LINE_COLUMNS                                                                               \
-    COLUMN_IF("hits", CELL_COUNT, kb_utilization, hits, has_lines),                                \
-        COLUMN_IF("pending", CELL_COUNT, kb_utilization, pending, has_lines),                      \
-        COLUMN_IF("misses", CELL_COUNT, kb_utilization, misses, has_lines),                        \
-        COLUMN_IF("evictions", CELL_COUNT, kb_utilization, evictions, has_lines),                  \
-        COLUMN_IF("written_back", CELL_COUNT, kb_utilization, written_back, has_lines)
-
 static const struct column columns[] = {
-    COLUMNS,
+    COLUMN_WORD("kind", kb_utilization, kind, kinds),
+    COLUMN("name", CELL_TEXT, kb_utilization, name),
+    COLUMN_IF("from", CELL_TEXT, kb_utilization, from, from),
+    COLUMN_IF("to", CELL_TEXT, kb_utilization, to, to),
+    COLUMN_IF("gbs", CELL_FRACTION, kb_utilization, gbs, gbs),
+    COLUMN_IF("servers", CELL_COUNT, kb_utilization, servers, servers),
+    COLUMN("count", CELL_COUNT, kb_utilization, count),
+    COLUMN("bytes", CELL_COUNT, kb_utilization, bytes),
+    COLUMN("busy_ns", CELL_NS, kb_utilization, busy_fs),
+    COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),
+    COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),
+    COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues),
+};
+
+static const struct column row_columns[] = {
     COLUMN_IF("row_hits", CELL_COUNT, kb_utilization, row_hits, has_rows),
     COLUMN_IF("row_misses", CELL_COUNT, kb_utilization, row_misses, has_rows),
     COLUMN_IF("row_conflicts", CELL_COUNT, kb_utilization, row_conflicts, has_rows),
     COLUMN_IF("activations", CELL_COUNT, kb_utilization, activations, has_rows),
     COLUMN_IF("refresh_pct", CELL_PERCENT, kb_utilization, refresh_pct, has_rows),
-    LINE_COLUMNS,
 };
 
-static const struct column cache_columns[] = {COLUMNS, LINE_COLUMNS};
+static const struct column line_columns[] = {
+    COLUMN_IF("hits", CELL_COUNT, kb_utilization, hits, has_lines),
+    COLUMN_IF("pending", CELL_COUNT, kb_utilization, pending, has_lines),
+    COLUMN_IF("misses", CELL_COUNT, kb_utilization, misses, has_lines),
+    COLUMN_IF("evictions", CELL_COUNT, kb_utilization, evictions, has_lines),
+    COLUMN_IF("written_back", CELL_COUNT, kb_utilization, written_back, has_lines),
+};
 
-static const struct column router_columns[] = {
-    COLUMNS,
+static const struct column vc_columns[] = {
     COLUMN_IF("buffer_bytes", CELL_COUNT, kb_utilization, buffer_bytes, buffer_bytes),
     COLUMN_IF("buffer_mean", CELL_FRACTION, kb_utilization, buffer_mean, buffer_max),
     COLUMN_IF("buffer_max", CELL_COUNT, kb_utilization, buffer_max, buffer_max),
     COLUMN_IF("credit_stall_ns", CELL_NS, kb_utilization, stall_fs, buffer_bytes),
 };
 
-enum {
-    N_COLUMNS = sizeof columns / sizeof *columns,
-    N_ROUTER_COLUMNS = sizeof router_columns / sizeof *router_columns,
-    N_CACHE_COLUMNS = sizeof cache_columns / sizeof *cache_columns,
-    N_OF_ROWS = 5,
-    N_OF_LINES = 5,
-};
+#define ADD(stats, COLUMNS_)                                                                       \
+    (memcpy((stats)->columns + (stats)->n_columns, (COLUMNS_), sizeof(COLUMNS_)),                  \
+     (stats)->n_columns += sizeof(COLUMNS_) / sizeof *(COLUMNS_))
 
-static const struct column *columns_of(const struct utilization_rows *stats)
+struct rows utilization_rows_table(struct utilization_rows *stats)
 {
-    return stats->has_vcs                         ? router_columns
-           : stats->has_lines && !stats->has_rows ? cache_columns
-                                                  : columns;
-}
-
-static size_t n_columns(const struct utilization_rows *stats)
-{
-    if (stats->has_vcs)
-        return N_ROUTER_COLUMNS;
+    stats->n_columns = 0;
+    ADD(stats, columns);
+    if (stats->has_rows)
+        ADD(stats, row_columns);
     if (stats->has_lines)
-        return stats->has_rows ? N_COLUMNS : N_CACHE_COLUMNS;
-    return N_COLUMNS - N_OF_LINES - (stats->has_rows ? 0 : N_OF_ROWS);
-}
-
-struct rows utilization_rows_table(const struct utilization_rows *stats)
-{
-    return (struct rows){.columns = columns_of(stats),
-                         .n_columns = n_columns(stats),
-                         ROWS_ARRAY(stats->use, stats->n)};
+        ADD(stats, line_columns);
+    if (stats->has_vcs)
+        ADD(stats, vc_columns);
+    return (struct rows){
+        .columns = stats->columns, .n_columns = stats->n_columns, ROWS_ARRAY(stats->use, stats->n)};
 }
 
 /* -- keeping -------------------------------------------------------------------------------- */

@@ -9,10 +9,12 @@
 struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
-    bool has_rows;  /* of banks: a memory has them */
-    bool has_lines; /* of caches */
-    bool has_vcs;   /* of routers */
-    bool failed;    /* there was no memory */
+    bool has_rows;                        /* of banks: a memory has them */
+    bool has_lines;                       /* of caches */
+    bool has_vcs;                         /* of routers */
+    bool failed;                          /* there was no memory */
+    struct column columns[ROW_CELLS_MAX]; /* of the table, which tells of what there is */
+    size_t n_columns;
 };
 
 /* Before the simulation: can the file be written? */
@@ -26,7 +28,7 @@ void utilization_rows_take(struct utilization_rows *stats, const struct cli *cli
 void utilization_rows_keep(struct utilization_rows *stats, const kb_sim *sim);
 
 /* The rows of --stats. */
-struct rows utilization_rows_table(const struct utilization_rows *stats);
+struct rows utilization_rows_table(struct utilization_rows *stats);
 
 /*
  * Writes what was taken to the file of --stats, if there is one: after the command's own output,
@@ -34,7 +36,7 @@ struct rows utilization_rows_table(const struct utilization_rows *stats);
  *
  * returns  `code`, or EXIT_SYSTEM after a message
  */
-enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
+enum exit_code stats_file_write(struct utilization_rows *stats, const struct cli *cli,
                                 const struct origin_arg *args, size_t n_args, enum exit_code code);
 
 /* The same, of rows that are there: those of many machines, or runs. */

@@ -1,8 +1,9 @@
 /*
  * all_rows.c -- the rows of all machines, kept for a table.
  *
- * Of each machine its number, how many rows it has, and their bytes are put aside (out/aside.h), so
- * that memory does not grow with the number of machines. They come back one machine at a time.
+ * Of each machine its number, how many rows it has, their columns, and their bytes are put aside
+ * (out/aside.h), so that memory does not grow with the number of machines. They come back one
+ * machine at a time. A table has the columns of all machines (wide.h).
  */
 #include "cli/vary/all_rows.h"
 #include "cli/out/memory.h"
@@ -26,15 +27,14 @@ void all_rows_keys(void *arg, uint64_t i, struct cell keys[VARY_KEYS_MAX])
 void all_rows_keep(struct all_rows *all, uint64_t i, const struct captured *rows)
 {
     struct part part = {i, rows->n_rows, rows->n_columns};
+    uint8_t numbers[ROW_CELLS_MAX];
 
-    if (all->n_columns < rows->n_columns) {
-        all->one.key_columns = all->key_columns;
-        all->one.keys = all->keys;
-        all->one.n_keys = rows->n_keys;
-        all->n_columns = rows->n_columns;
-        memcpy(all->one.columns, rows->columns, sizeof all->one.columns);
-    }
+    all->one.key_columns = all->key_columns;
+    all->one.keys = all->keys;
+    all->one.n_keys = rows->n_keys;
+    wide_add(&all->columns, rows->columns, rows->n_columns, numbers);
     aside_put(&all->aside, &part, sizeof part);
+    aside_put(&all->aside, numbers, rows->n_columns);
     aside_put(&all->aside, rows->rows.bytes, rows->rows.n);
     all->n += rows->n_rows;
 }
@@ -54,12 +54,16 @@ static bool take_machine(struct all_rows *all)
     all->one.n_rows = part.n_rows;
     all->one.n_columns = part.n_columns;
     all->one.next = 0;
+    if (!aside_take(&all->aside, rows) || rows->n != part.n_columns)
+        return false;
+    memcpy(all->numbers, rows->bytes, rows->n);
     return aside_take(&all->aside, rows);
 }
 
 static bool kept_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct all_rows *all = arg;
+    struct cell own[ROW_CELLS_MAX];
 
     if (i == 0 || i < all->first) {
         aside_rewind(&all->aside);
@@ -68,16 +72,15 @@ static bool kept_row(void *arg, uint64_t i, struct cell *cells)
     while (i - all->first >= all->one.n_rows)
         if (!take_machine(all))
             return false;
-    captured_row(&all->one, i - all->first, cells);
-    for (size_t c = all->one.n_columns; c < all->n_columns; c++)
-        cells[c] = cell_none();
+    captured_row(&all->one, i - all->first, own);
+    wide_row(&all->columns, own, all->numbers, all->one.n_columns, cells);
     return true;
 }
 
 struct rows all_rows_table(struct all_rows *all)
 {
-    return (struct rows){.columns = all->one.columns,
-                         .n_columns = all->n_columns,
+    return (struct rows){.columns = all->columns.column,
+                         .n_columns = all->columns.n,
                          .n_rows = all->n,
                          .row = kept_row,
                          .arg = all};

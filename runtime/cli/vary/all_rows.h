@@ -5,6 +5,7 @@
 #include "cli/out/aside.h"
 #include "cli/vary/captured.h"
 #include "cli/vary/variants.h"
+#include "cli/vary/wide.h"
 
 /* The cells that stand before each row of machine `i`; texts hold until the next call. */
 typedef void all_rows_names(void *arg, uint64_t i, struct cell keys[VARY_KEYS_MAX]);
@@ -16,10 +17,11 @@ struct all_rows {
     const struct column *key_columns;
     size_t n_keys;
     struct aside aside;
-    uint64_t n;          /* rows */
-    struct captured one; /* owned: the machine whose rows are taken, with the columns of all, */
-    size_t n_columns;    /* so many, of which a machine may have less; */
-    uint64_t first;      /* its first row, of all, */
+    uint64_t n;                     /* rows */
+    struct wide columns;            /* of all machines */
+    struct captured one;            /* owned: the machine whose rows are taken, */
+    uint64_t first;                 /* its first row, of all, */
+    uint8_t numbers[ROW_CELLS_MAX]; /* its columns, */
     struct cell keys[VARY_KEYS_MAX];
 };
 

@@ -50,7 +50,7 @@ static struct captured nothing(const struct explained *e)
     return (struct captured){.key_columns = e->causes.key_columns, .n_keys = e->causes.n_keys};
 }
 
-void explained_take_use(const struct explained *e, const struct utilization_rows *used,
+void explained_take_use(const struct explained *e, struct utilization_rows *used,
                         struct run_explained *run)
 {
     struct rows rows = utilization_rows_table(used);

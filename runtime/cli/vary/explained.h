@@ -39,7 +39,7 @@ enum exit_code explained_take(const struct explained *e, const kb_sim *sim,
                               struct run_explained *run);
 
 /* Takes those of --stats alone, of what a run has used, if they are asked for. */
-void explained_take_use(const struct explained *e, const struct utilization_rows *used,
+void explained_take_use(const struct explained *e, struct utilization_rows *used,
                         struct run_explained *run);
 
 /* Takes causes that are there, as a page is told them. */

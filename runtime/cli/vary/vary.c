@@ -256,6 +256,17 @@ static enum exit_code check_arguments(const struct vary *v)
     return EXIT_OK;
 }
 
+/* Columns must be the same in all parts of --shard: so what is asked is not a machine of this one.
+ */
+static bool varies_routers(const struct variants *v)
+{
+    for (size_t k = 0; k < v->n_keys; k++)
+        for (size_t i = 0; i < v->key[k].n; i++)
+            if (strcmp(v->key[k].words[i], "contention.links=router") == 0)
+                return true;
+    return false;
+}
+
 /* From a base that was read at run time variants are made quickest: a compiled one is read now. */
 static enum exit_code make_base(struct vary *v)
 {
@@ -291,6 +302,7 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
+    v->routers = !code && varies_routers(&v->variants);
     if (!code)
         code = make_base(v);
     if (!code)

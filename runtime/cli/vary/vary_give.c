@@ -75,6 +75,47 @@ static void give_database(const struct vary *v, struct slot *s, uint64_t i)
     free(params);
 }
 
+/* Rows of a machine by the columns of the first: by name, as the head is written already. */
+struct fitted {
+    const struct wide *head;
+    struct captured *rows;
+    uint8_t numbers[ROW_CELLS_MAX];
+    uint64_t before; /* rows that are not there, of vary_slot_row() */
+};
+
+static bool fitted_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct fitted *f = arg;
+    struct cell own[ROW_CELLS_MAX];
+
+    captured_row(f->rows, i - f->before, own);
+    wide_row(f->head, own, f->numbers, f->rows->n_columns, cells);
+    return true;
+}
+
+static struct rows fitted_rows(struct fitted *f)
+{
+    wide_numbers(f->head, f->rows->columns, f->rows->n_columns, f->numbers);
+    return (struct rows){.columns = f->head->column,
+                         .n_columns = f->head->n,
+                         .n_rows = f->rows->n_rows,
+                         .row = fitted_row,
+                         .arg = f};
+}
+
+/* Text of another head than the first machine's is made again; JSON has names in each row. */
+static void fit_text(const struct vary *v, struct slot *s)
+{
+    struct fitted f = {.head = &v->head, .rows = &s->rows, .before = 1};
+    struct rows rows = fitted_rows(&f);
+
+    if ((v->cli->opts.format != FORMAT_CSV && v->cli->opts.format != FORMAT_MD) ||
+        wide_is(&v->head, s->rows.columns, s->rows.n_columns))
+        return;
+    s->text.at = s->text.buffer;
+    out_rows(&rows, 1, 1 + s->rows.n_rows, v->cli->opts.format, &s->text);
+}
+
 static bool machine_row(void *arg, uint64_t i, struct cell *cells)
 {
     return captured_row(arg, i, cells);
@@ -102,16 +143,23 @@ static void give_rows(struct vary *v, struct slot *s, uint64_t i)
                         .n_rows = s->rows.n_rows,
                         .row = machine_row,
                         .arg = &s->rows};
+    struct fitted fitted = {.head = &v->head, .rows = &s->rows};
+    uint8_t numbers[ROW_CELLS_MAX];
 
+    if (v->head.n == 0)
+        wide_add(&v->head, s->rows.columns, s->rows.n_columns, numbers);
     gate_add(v->cli->gates, &s->gates);
     if (!v->cli->opts.breakdown)
         fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
-    if (vary_is_streamed(v))
+    if (vary_is_streamed(v)) {
+        fit_text(v, s);
         give_text(v, s);
-    else if (vary_is_asked_by_program(v))
+    } else if (vary_is_asked_by_program(v)) {
+        rows = fitted_rows(&fitted);
         tables_add_more(&v->sink.session->tables, vary_origin(v).command, &rows);
-    else
+    } else {
         all_rows_keep(&v->all, vary_number(v, i), &s->rows);
+    }
     keep_note(v, s, i);
     if (s->stats.n_rows > 0)
         all_rows_keep(&v->stats, vary_number(v, i), &s->stats);

@@ -40,13 +40,15 @@ struct vary {
     struct all_rows all;    /* for a table */
     struct sink notes;      /* below it */
     uint64_t first, n;      /* machines of this part, which is mostly the whole */
+    bool routers;           /* some machine has */
     bool begun, any_row;    /* the head is written; a row is */
     uint64_t n_done, n_failed;
     double end_s;               /* of a dry run */
     bool different, lacks;      /* a machine has; one lacked memory, or a file */
     enum exit_code failed;      /* of the first machine that has failed */
     struct all_rows stats;      /* of --stats */
-    struct captured columns_of; /* a machine that did not fail: its columns */
+    struct captured columns_of; /* the first machine that did not fail: its columns, */
+    struct wide head;           /* again; those of what is printed as it comes */
     struct failure *failure;    /* owned: those before any that did not, */
     size_t n_failures, failures_room;
 };

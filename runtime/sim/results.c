@@ -242,6 +242,7 @@ void result_terms(const struct kb_sim *s, uint32_t slot, kb_result *r)
     }
     for (int i = 0; i < KB_N_WAITS; i++)
         r->formula_fs -= r->wait_fs[i];
+    r->formula_fs -= r->overhead_fs - c.overhead_fs; /* what a row has gained that was open */
 }
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)

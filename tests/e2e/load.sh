@@ -102,6 +102,10 @@ equal "a multicast, as given" multicast:8,4096,write "$(sed -n 2p out | cut -d, 
 near "bytes of a write count once" 1.638 "$(field offered_gbs 1)" 0.1
 [ "$(field zero_load_ns 1)" = "$(field mean_ns 1)" ] || near "idle: as long as alone" "$(field zero_load_ns 1)" "$(field mean_ns 1)" 0.01
 ok "multicasts on an idle machine"
+banks="--set cube.hbm.model=banks --set contention.links=router"
+run load --pattern stream --op read --rate 0.001 --txns 300 --seeds 1 $banks --format csv --quiet
+equal "behind routers an open row is no time alone" "$("$SIM" probe --case pe-local-hbm $banks --format json --quiet | jq -r '.rows[0].actual_ns')" \
+    "$(field zero_load_ns 1 | sed 's/0*$//')"
 load --pattern multicast:1 --op write --rate 0.3 --txns 20000 --quiet
 cut -d, -f5- out >one
 load --pattern neighbor --op write --rate 0.3 --txns 20000 --quiet

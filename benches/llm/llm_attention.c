@@ -236,22 +236,47 @@ static tl_tensor *sums_of(const struct llm_pe *me, const struct partial *part)
 
 /* -- several PEs of one token ---------------------------------------------------------------- */
 
-/* PEs of a unit join their parts in pairs, then pairs of pairs, so that none has queues from all.
+enum { PARTNERS_MAX = 32 };
+
+/* What one PE of a unit has for another: its sums of values, of weights, its largest scores. */
+struct joined {
+    tl_tensor *part[3];
+};
+
+/*
+ * PEs of a unit join their parts in pairs, then pairs of pairs, so that none has queues from all.
+ * Returns how many come; the order is that in which they are joined.
  */
-static void join(const struct llm_pe *me, uint32_t from, int64_t rows, int64_t dim,
-                 tl_tensor *part[3])
+static int64_t expect(const struct llm_pe *me, const uint32_t *pe_of, int64_t member,
+                      int64_t members, int64_t rows, int64_t dim, struct joined from[PARTNERS_MAX])
+{
+    int64_t n = 0;
+
+    for (int64_t apart = 1; apart < members && member % (2 * apart) == 0; apart *= 2)
+        if (member + apart < members)
+            from[n++] = (struct joined){
+                {tl_recv(me->tl, pe_of[apart], TAG_OUT, KB_F32, KB_SHAPE(rows, dim)),
+                 tl_recv(me->tl, pe_of[apart], TAG_SUM, KB_F32, KB_SHAPE(rows, 1)),
+                 tl_recv(me->tl, pe_of[apart], TAG_MAX, KB_F32, KB_SHAPE(rows, 1))}};
+    return n;
+}
+
+static void join(const struct llm_pe *me, const struct joined *from, struct joined *own)
 {
     tl_ctx *tl = me->tl;
-    tl_tensor *out = tl_recv(tl, from, TAG_OUT, KB_F32, KB_SHAPE(rows, dim));
-    tl_tensor *sum = tl_recv(tl, from, TAG_SUM, KB_F32, KB_SHAPE(rows, 1));
-    tl_tensor *max = tl_recv(tl, from, TAG_MAX, KB_F32, KB_SHAPE(rows, 1));
-    tl_tensor *most = tl_maximum(tl, max, part[2]);
-    tl_tensor *mine = tl_exp(tl, tl_sub(tl, part[2], most));
-    tl_tensor *other = tl_exp(tl, tl_sub(tl, max, most));
+    tl_tensor *most = tl_maximum(tl, from->part[2], own->part[2]);
+    tl_tensor *mine = tl_exp(tl, tl_sub(tl, own->part[2], most));
+    tl_tensor *other = tl_exp(tl, tl_sub(tl, from->part[2], most));
 
-    part[0] = tl_add(tl, tl_mul(tl, part[0], mine), tl_mul(tl, out, other));
-    part[1] = tl_add(tl, tl_mul(tl, part[1], mine), tl_mul(tl, sum, other));
-    part[2] = most;
+    for (int i = 0; i < 2; i++)
+        own->part[i] = tl_add(tl, tl_mul(tl, own->part[i], mine), tl_mul(tl, from->part[i], other));
+    own->part[2] = most;
+}
+
+/* Pages that are loaded ahead could take the room of queues: so what comes is expected before. */
+static bool fills_tcm(const struct llm_pe *me, const struct llm_op *op, int64_t pages)
+{
+    return pages * (int64_t)page_bytes(op, me->s) > me->s->tcm_bytes / 8;
 }
 
 static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t unit,
@@ -265,24 +290,28 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
     members = least(members, parts(of.kv, me->s->page));
     if (member >= members)
         return;
-    struct partial sum = attend(me, op, &b);
-    tl_tensor *part[3] = {NULL, sums_of(me, &sum), sum.max};
-
-    part[0] = tl_acc_store(tl, sum.out, KB_F32);
-    if (members > 1 && tl_dtype(part[2]) != KB_F32)
-        part[2] = tl_cast(tl, part[2], KB_F32);
     const uint32_t *pe_of = me->pe_of + unit * b.step + member;
+    struct joined from[PARTNERS_MAX];
+    int64_t n = 0;
+    bool fills = fills_tcm(me, op, parts(parts(of.kv, me->s->page), members));
 
-    for (int64_t apart = 1; apart < members; apart *= 2) {
-        if (member % (2 * apart)) {
-            for (int i = 0; i < 3; i++)
-                tl_send(tl, pe_of[-apart], TAG_OUT + i, part[i]);
-            return;
-        }
-        if (member + apart < members)
-            join(me, pe_of[apart], rows, llm_v_dim(op), part);
-    }
-    finish(me, op, &b, part[0], part[1]);
+    if (fills)
+        n = expect(me, pe_of, member, members, rows, llm_v_dim(op), from);
+    struct partial sum = attend(me, op, &b);
+    struct joined own = {{NULL, sums_of(me, &sum), sum.max}};
+
+    own.part[0] = tl_acc_store(tl, sum.out, KB_F32);
+    if (members > 1 && tl_dtype(own.part[2]) != KB_F32)
+        own.part[2] = tl_cast(tl, own.part[2], KB_F32);
+    if (!fills)
+        n = expect(me, pe_of, member, members, rows, llm_v_dim(op), from);
+    for (int64_t i = 0; i < n; i++)
+        join(me, &from[i], &own);
+    if (member == 0)
+        finish(me, op, &b, own.part[0], own.part[1]);
+    else
+        for (int i = 0; i < 3; i++)
+            tl_send(tl, pe_of[-(member & -member)], TAG_OUT + i, own.part[i]);
 }
 
 /* -- units ------------------------------------------------------------------------------------ */

@@ -548,6 +548,10 @@ run llm llama-3.2-1b --decode 16 --batch 100000 --tries 1 --limit-s 2 --format c
 [ $code -eq 8 ] && [ "$(wc -l <out)" = 1 ] && says "stopped by --limit-s: 0 of 1 iterations complete"
 ok "a batch of 100,000 ends when it must, and says what is complete"
 
+run llm llama-3.2-1b --decode 65536 --tries 1 --set cube.pe.pe_tcm.size_mb=1 --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "keys and values of a long request leave room for what its PEs send each other"
+
 # -- causes -------------------------------------------------------------------------------------
 
 # causes ARGUMENTS: of the all_reduces of a prefill

@@ -466,6 +466,7 @@ comes_back stages llama-3.2-1b --decode 16 --batch 4 --pp 4
 comes_back "stages of experts that are divided" moe.json --prefill 24 --batch 2 --ep 2 --pp 3 --tp 2
 equal "what a graph of stages says first" "ranks: 6 pp: 3 microbatches: 2 ep: 2" "$(sed -n 2,5p graph.yaml | xargs)"
 mv graph.yaml stages.yaml
+refused "a type that is none" 2 "--weights 'f8' is no type; types are f16, bf16, f32" llm llama-3.2-1b --weights f8
 refused "more stages than layers" 2 "llama-3.2-1b has 16 layers, and --pp 17; possible are 1 to 16" llm llama-3.2-1b --pp 17
 refused "layers that no stage may cut" 2 "latent.json has 8 layers, and --pp 8; the first 1 must be in a stage with one more; possible are 1 to 7" \
     llm latent.json --decode 16 --pp 8

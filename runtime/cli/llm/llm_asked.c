@@ -7,13 +7,29 @@
 #include <string.h>
 #include <stdlib.h>
 
+enum { TYPES_BYTES = 256 };
+
+/* "f16, f32, ..." of those that can be placed, in `to`, which is returned. */
+static const char *all_types(char to[TYPES_BYTES])
+{
+    size_t at = 0;
+
+    for (kb_dtype dtype = KB_F16; dtype <= KB_I4; dtype++)
+        if (kb_dtype_bytes(dtype) > 0 && at < TYPES_BYTES)
+            at += (size_t)snprintf(to + at, TYPES_BYTES - at, "%s%s", at ? ", " : "",
+                                   kb_dtype_name(dtype));
+    return to;
+}
+
 static enum exit_code dtype_of(const struct cli *cli, const char *option, const char *word,
                                kb_dtype *out)
 {
     kb_dtype dtype = word ? kb_dtype_parse(word) : *out;
+    char types[TYPES_BYTES];
 
     if (dtype == KB_DEFAULT)
-        return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type", option, word);
+        return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type; types are %s", option, word,
+                       all_types(types));
     if (kb_dtype_bytes(dtype) == 0)
         return cmd_say(cli, EXIT_USAGE, "--%s '%s' has less than a byte, which llm does not place",
                        option, word);
@@ -64,7 +80,7 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
                        (unsigned long long)tp, (long long)s->pp, (long long)s->dp,
                        (unsigned long long)(tp * (uint64_t)s->pp * (uint64_t)s->dp), l->chip.units,
                        l->chip.unit);
-    if (graph_refuse(&l->model, (int64_t)tp, why))
+    if (graph_refuse(&l->model, (int64_t)tp, l->chip.units / s->pp / s->dp, why))
         return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
                        (unsigned long long)tp, why);
     if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, l->shape.ep, why))

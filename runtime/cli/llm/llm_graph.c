@@ -313,13 +313,13 @@ static bool divides(const struct model *m, int64_t tp)
            (m->shared_experts * m->expert_inter) % tp == 0;
 }
 
-const char *graph_refuse(const struct model *m, int64_t tp, char why[256])
+const char *graph_refuse(const struct model *m, int64_t tp, int64_t most, char why[256])
 {
     size_t at = (size_t)snprintf(why, 256, "possible are");
 
     if (divides(m, tp))
         return NULL;
-    for (int64_t n = 1; n <= m->heads && at < 240; n++)
+    for (int64_t n = 1; n <= m->heads && n <= most && at < 240; n++)
         if (divides(m, n))
             at += (size_t)snprintf(why + at, 256 - at, " %lld", (long long)n);
     return why;

@@ -103,8 +103,8 @@ static inline int64_t count_of(int64_t n)
     return n > 0 ? n : 1;
 }
 
-/* NULL, or which number of ranks would do, in `why`. */
-const char *graph_refuse(const struct model *m, int64_t tp, char why[256]);
+/* NULL, or which number of ranks, of `most`, would do, in `why`. */
+const char *graph_refuse(const struct model *m, int64_t tp, int64_t most, char why[256]);
 
 /* The same of the ranks among which experts are divided. */
 const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t ep, char why[256]);

@@ -423,9 +423,10 @@ static void ranks_must_divide(void **state)
     char why[256];
 
     (void)state;
-    assert_null(graph_refuse(&m, 8, why));
-    assert_null(graph_refuse(&m, 16, why)); /* heads of keys and values are there twice */
-    assert_string_equal(graph_refuse(&m, 7, why), "possible are 1 2 4 8 16 32");
+    assert_null(graph_refuse(&m, 8, 8, why));
+    assert_null(graph_refuse(&m, 16, 16, why)); /* heads of keys and values are there twice */
+    assert_string_equal(graph_refuse(&m, 7, 64, why), "possible are 1 2 4 8 16 32");
+    assert_string_equal(graph_refuse(&m, 7, 8, why), "possible are 1 2 4 8");
     m = read_model("mixtral-8x7b");
     assert_null(graph_refuse_ep(&m, 32, 8, why)); /* four ranks have a quarter of each expert */
     assert_string_equal(graph_refuse_ep(&m, 32, 16, why), "possible are 1 2 4 8");

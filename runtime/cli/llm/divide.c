@@ -39,7 +39,8 @@ static bool is_possible(const struct llm *l, int64_t requests, const struct divi
     if (!is_tp_asked(l, d->tp) || !is_asked(o->pp, d->pp) || !is_asked(o->dp, d->dp) ||
         !is_asked(o->ep, d->ep))
         return false;
-    return !graph_refuse(m, d->tp, d->tp, why) && !stage_refuse(m->layers, m->dense_layers, d->pp, why) &&
+    return !graph_refuse(m, d->tp, d->tp, why) &&
+           !stage_refuse(m->layers, m->dense_layers, d->pp, why) &&
            (m->experts == 0 || !graph_refuse_ep(m, d->tp, d->ep, why));
 }
 

@@ -162,6 +162,7 @@ break_it 'the closing link of a torus leads to itself' gen/net_items.c 's/i - \(
 break_it 'a tie on a ring goes W' $mesh 's/ups \+ odd <= n - ups \? up : down;/ups + odd < n - ups ? up : down;/'
 break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && mesh_is_one_way\(.*\)\}/.back = false}/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
+break_it 'an open row behind routers makes load less than alone' runtime/sim/results.c 's/r->formula_fs -= r->overhead_fs - c\.overhead_fs;/;/'
 break_it 'an open row makes a wait of a result negative' runtime/sim/results.c 's/^        divide_waits\(r\);/        ;/'
 break_it 'an open row makes a wait of a sweep negative' runtime/sim/sweep.c 's/^        link = waits\.link_fs;//'
 break_it 'keys of banks beside a server are silent' gen/check.c 's/^            check_no_banks\(spec\);/            (void)spec;/'
@@ -689,7 +690,8 @@ break_it 'watch: a wait for a tile of the same composite not followed' $stations
     's/from->chain\.command == at->chain\.command &&/0 \&\&/'
 break_it 'watch: a stage that forgets the one before' $commands 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
 break_it 'watch: a tile that never waits for room' $commands \
-    's/int64_t waited_fs = \(int64_t\)t - start_of\(c\);/int64_t waited_fs = 0;/'
+    's/waited_fs = \(int64_t\)t - c->since_fs;/waited_fs = 0;/'
+break_it 'watch: a turn on an accumulator is on no path' runtime/explain/commands.c 's/if \(c->task != TASK_ACC \|\|/if (true ||/'
 break_it 'watch: a tile that waits for room behind itself' $commands \
     's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
 break_it 'watch: a wait for a link that follows what has ended last' $stations \
@@ -835,6 +837,9 @@ break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph_work.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/llm_search.c 's/c->has_plain_memory \? n\.w/c->has_plain_memory ? 2 * n.w/'
 break_it 'all PEs of a unit send to the first' benches/llm/llm_attention.c 's/pe_of\[-\(member & -member\)\]/pe_of[-member]/'
+break_it 'vary: columns of the first machine' runtime/cli/vary/vary.c 's/if \(strcmp\(v->key\[k\]\.words\[i\], "contention\.links=router"\) == 0\)/if (false)/'
+break_it 'vary: columns by their places' runtime/cli/vary/wide.c 's/by_number\[numbers\[i\]\] = from\[i\]/by_number[i] = from[i]/'
+break_it 'sweep: rows without the way back' runtime/cli/cmd_sweep.c 's/if \(view->with_return\)/if (false)/'
 break_it 'llm: pages are loaded before the room of queues is taken' benches/llm/llm_attention.c 's/return pages \* \(int64_t\)page_bytes.*/return false;/'
 break_it 'a bound issues each command twice' runtime/cli/llm/llm_search.c 's/fmax\(n->commands \* /fmax(2 * n->commands * /'
 break_it 'llm: figures of a PE are those of no cube' runtime/cli/llm/chip.c 's/kb_cube_keys\(c->topo, pe\.sip, pe\.cube, take_key, c\)/kb_topology_keys(c->topo, take_key, c)/'

@@ -203,7 +203,7 @@ const draw = (() => {
         const parts = new Map(
             bars.flatMap((bar) => bar.parts).filter((part) => part.value > 0).map((part) => [part.name, part.colour]));
         const left = Math.min(most(bars.map((bar) => width(bar.label))) + 14, 260);
-        const room = 620 - left - 84;
+        const room = 620 - left - 8 - Math.max(76, most(bars.map((bar) => width(bar.words))));
         let x = 0, y = 4;
         const legend = [...parts].map(([name, colour]) => {
             if (x + width(name) + 30 > 620)

@@ -21,12 +21,9 @@ struct search net_search_new(struct routes *r, uint32_t n, const uint8_t *exits)
 {
     bool up_down = r->topo.routes_by == ROUTES_UP_DOWN;
     struct search s = {.r = r, .n = n, .states = up_down ? 2 * n : n, .exits = exits};
-    size_t steps = (up_down ? 2 : 1) * (size_t)s.states * r->topo.ports;
 
     s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
     s.passes = arena_alloc(r->arena, s.states * sizeof *s.passes);
-    s.in = arena_alloc(r->arena, steps * sizeof *s.in);
-    s.runs = arena_alloc(r->arena, (steps + 1) * sizeof *s.runs);
     s.first_run = arena_alloc(r->arena, (s.states + 1) * sizeof *s.first_run);
     s.levels = arena_alloc(r->arena, (s.states + 1) * sizeof *s.levels);
     s.found = arena_alloc(r->arena, s.states * sizeof *s.found);
@@ -36,20 +33,20 @@ struct search net_search_new(struct routes *r, uint32_t n, const uint8_t *exits)
     return s;
 }
 
-static void drop_lines(struct search *s)
+static void drop_list(struct search *s)
 {
     for (uint32_t i = 0; i < s->n_lines; i++)
         arena_drop(s->r->arena, s->lines[i].found);
     s->n_lines = 0;
+    arena_drop(s->r->arena, s->in);
+    arena_drop(s->r->arena, s->runs);
 }
 
 void net_search_drop(struct search *s)
 {
-    const void *made[] = {s->weights, s->in, s->runs, s->columns};
-
-    drop_lines(s);
-    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        arena_drop(s->r->arena, made[i]);
+    drop_list(s);
+    arena_drop(s->r->arena, s->weights);
+    arena_drop(s->r->arena, s->columns);
 }
 
 /* -- weights ---------------------------------------------------------------------------------- */
@@ -167,13 +164,26 @@ static int by_line(const void *a, const void *b)
     return (x->line > y->line) - (x->line < y->line);
 }
 
+/* Room for the steps to all states: one that leads down has two, of routes that have come down
+ * before and of those that have not. */
+static void make_list(struct search *s)
+{
+    size_t pairs = (size_t)s->n * s->r->topo.ports, steps = 0;
+
+    drop_list(s);
+    for (size_t i = 0; i < pairs; i++)
+        steps += s->weights[i] >= 0 ? s->states / s->n : 0;
+    s->in = arena_alloc(s->r->arena, steps * sizeof *s->in);
+    s->runs = arena_alloc(s->r->arena, (steps + 1) * sizeof *s->runs);
+}
+
 /* The steps to each state, and room in the lines: a state is reached once in a search. */
 void net_search_list(struct search *s)
 {
     struct weighed *found = arena_alloc(s->r->arena, 2 * s->r->topo.ports * sizeof *found);
     uint32_t n = 0, n_runs = 0;
 
-    drop_lines(s);
+    make_list(s);
     for (uint32_t to = 0; to < s->states; to++) {
         uint32_t steps = find_steps_to(s, to, found);
 

@@ -153,7 +153,7 @@ break_it 'a net takes the port that is found last' gen/net_search.c 's/is < was 
 break_it 'a net: the last cube is reached by the port that is found first' gen/net_search.c 's/s->n_there && net_is_nearer\(s->levels\[s->n_levels - 1\], far\)/s->n_there/'
 break_it 'a torus: of two ways round that are as long the one down' gen/net_grid.c 's/net_is_nearer\(down, at->far\)/!net_is_nearer(at->far, down)/'
 break_it 'a torus: exits by the last dimension' gen/net_grid.c 's/x == to \? step : way->way/step ? step : way->way/'
-break_it 'a torus: the weights of its first cubes are those of all' gen/net_grid.c 's/\[port\] != weight\)$/[port] < 0)/'
+break_it 'a torus: the weights of its first cubes are those of all' gen/net_grid.c 's/ports \+ port\] != weight\)$/ports + port] < 0)/'
 break_it 'links of a net weigh nothing' gen/net_search.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
 break_it 'routes pass a cube that lets none pass' gen/net_search.c 's/\(ends \|\| s->passes\[state\]\) && //' gen/net_routes.c 's/\(next == to \|\| s->passes\[next\]\)/true/'
 break_it 'links are passed ahead of time behind lanes' gen/feeds.c 's/if \(has_lanes\(f->r, edge->from\)\)/if (has_lanes(f->r, edge->from) \&\& f->r == NULL)/'

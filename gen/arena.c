@@ -12,20 +12,20 @@ enum { BLOCK_BYTES = 64 * 1024 };
 
 struct arena_block {
     struct arena_block *older; /* owned */
+    bool alone;                /* what is in it has it for itself */
     alignas(max_align_t) char bytes[];
 };
 
-static void grow(struct arena *a, size_t size)
+static struct arena_block *new_block(struct arena *a, size_t room, bool alone)
 {
-    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
     struct arena_block *b = malloc(sizeof(*b) + room);
 
     if (!b)
         arena_lacks(a);
     b->older = a->blocks;
+    b->alone = alone;
     a->blocks = b;
-    a->next = b->bytes;
-    a->left = room;
+    return b;
 }
 
 void *arena_alloc(struct arena *a, size_t size)
@@ -37,12 +37,28 @@ void *arena_alloc(struct arena *a, size_t size)
     if (size > SIZE_MAX / 2)
         arena_lacks(a);
     size = size ? (size + step - 1) / step * step : step;
-    if (size > a->left)
-        grow(a, size);
+    if (size > BLOCK_BYTES)
+        return memset(new_block(a, size, true)->bytes, 0, size);
+    if (size > a->left) {
+        a->next = new_block(a, BLOCK_BYTES, false)->bytes;
+        a->left = BLOCK_BYTES;
+    }
     p = a->next;
     a->next += size;
     a->left -= size;
     return memset(p, 0, size);
+}
+
+void arena_drop(struct arena *a, const void *p)
+{
+    for (struct arena_block **at = &a->blocks; *at; at = &(*at)->older)
+        if ((*at)->alone && (*at)->bytes == p) {
+            struct arena_block *b = *at;
+
+            *at = b->older;
+            free(b);
+            return;
+        }
 }
 
 char *arena_copy(struct arena *a, const char *text, size_t len)

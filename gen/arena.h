@@ -24,6 +24,10 @@ struct arena {
  */
 void *arena_alloc(struct arena *a, size_t size);
 
+/* Gives back what arena_alloc() gave, or nothing at NULL: what is large at once, all else with the
+ * arena. */
+void arena_drop(struct arena *a, const void *p);
+
 /* `len` bytes of `text`, and a final 0. */
 char *arena_copy(struct arena *a, const char *text, size_t len);
 

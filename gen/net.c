@@ -82,6 +82,7 @@ static bool set_ports(struct making *m)
             rows[own].cube = m->ends[other].cube;
             rows[own].port = (uint32_t)(&rows[other] - net->cubes[rows[own].cube].ports);
         }
+    arena_drop(m->spec->arena, of_link);
     for (uint32_t i = 0; i < making_room(m); i++) {
         if (!too_many(m, i, net->cubes[i].n))
             return false;
@@ -204,6 +205,7 @@ bool net_make(const struct spec *spec, struct net *out)
     out->cubes = arena_alloc(spec->arena, making_room(&m) * sizeof *out->cubes);
     if (!ok || !table_fits(&m) || !set_ports(&m))
         return false;
+    making_drop(&m);
     find_size(out, spec->sip_net.n ? &spec->sip_net.rows[0] : NULL);
     return true;
 }

@@ -68,6 +68,13 @@ static const struct link_spec *kind_of(const struct making *m, const struct text
 /* -- links -------------------------------------------------------------------------------------
  */
 
+void making_drop(struct making *m)
+{
+    arena_drop(m->spec->arena, m->ends);
+    arena_drop(m->spec->arena, m->kinds);
+    arena_drop(m->spec->arena, m->one_way);
+}
+
 struct net_end *making_new_end(struct making *m)
 {
     if (m->n_ends == m->ends_cap) {
@@ -81,6 +88,7 @@ struct net_end *making_new_end(struct making *m)
             memcpy(kinds, m->kinds, m->n_ends / 2 * sizeof *kinds);
             memcpy(one_way, m->one_way, m->n_ends / 2 * sizeof *one_way);
         }
+        making_drop(m);
         m->ends = ends;
         m->kinds = kinds;
         m->one_way = one_way;

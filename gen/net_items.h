@@ -37,6 +37,9 @@ bool making_add_items(struct making *m, enum key key, const struct net_specs *it
 /* Room for an end of a link; the link is the second of two calls. */
 struct net_end *making_new_end(struct making *m);
 
+/* The ends and links are needed no more. */
+void making_drop(struct making *m);
+
 /* The cubes of a pattern in its order; false after a message. */
 bool making_find_set(const struct making *m, const struct text_spec *text, struct place at,
                      struct cube_set *out);

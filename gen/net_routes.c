@@ -7,8 +7,9 @@
  * weights, of these the fewest links, and at each cube the lowest port that begins such a way. A
  * cube with `transit: none` is the first or the last of a route, never between.
  *
- * So a search outward from each target (net_search.c) tells how far all cubes are, and a cube's
- * exit is its first port over which what remains is as far as it should be.
+ * So a search outward from each target (net_search.c), or a few sums where the net is a whole mesh
+ * or torus (net_grid.c), tells how far all cubes are, and a cube's exit is its first port over
+ * which what remains is as far as it should be.
  *
  * Where packets could wait for each other in a circle, routes go up and then down (up_down.c has
  * why that helps): a search outward from the lowest switch, or else the lowest cube, over all links
@@ -21,7 +22,7 @@
  * is 2 * (1 + 5 + 1) = 14 ns with two links, and 22 ns with one: by c1.
  */
 #include "net_routes.h"
-#include "net_search.h"
+#include "net_grid.h"
 #include "check.h"
 #include "detours.h"
 #include "net_ways.h"
@@ -102,15 +103,15 @@ static bool leads_on(const void *of, uint32_t from, uint32_t port, uint32_t to)
     const struct kb_topology *t = &s->r->topo;
     int64_t weight = s->weights[(size_t)from * t->ports + port];
     uint32_t next = weight < 0 ? to : net_search_to(s, from, port);
+    struct far far = net_search_far(s, from), rest = net_search_far(s, next);
 
-    return weight >= 0 && (next == to || s->passes[next]) && s->far[next].weight != INT64_MAX &&
-           s->far[next].weight + weight == s->far[from].weight &&
-           s->far[next].links + 1 == s->far[from].links;
+    return weight >= 0 && (next == to || s->passes[next]) && rest.weight != INT64_MAX &&
+           rest.weight + weight == far.weight && rest.links + 1 == far.links;
 }
 
 static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
 {
-    return s->exits ? s->exits[(size_t)from * s->n + to] : s->exit[from];
+    return s->exits ? s->exits[(size_t)from * s->n + to] : net_search_exit(s, from);
 }
 
 /* -- shores ----------------------------------------------------------------------------------- */
@@ -120,13 +121,16 @@ static uint16_t nearest_shore(const struct search *s)
 {
     const struct kb_topology *t = &s->r->topo;
     uint16_t best = NO_SHORE;
+    int64_t least = INT64_MAX;
 
     for (uint32_t i = 0; i < t->n_shore; i++) {
         uint32_t cube = t->io_cubes[i];
+        int64_t weight = net_search_far(s, cube).weight;
 
-        if (s->far[cube].weight != INT64_MAX && s->r->found->there[s->first + cube] &&
-            (best == NO_SHORE || s->far[cube].weight < s->far[t->io_cubes[best]].weight))
+        if (weight < least && s->r->found->there[s->first + cube]) {
+            least = weight;
             best = (uint16_t)i;
+        }
     }
     return best;
 }
@@ -137,11 +141,14 @@ static void note_shore(struct search *s, uint32_t to, int64_t *nearest)
     const struct kb_topology *t = &s->r->topo;
     uint32_t place = mesh_shore_place(t, 0, to);
 
-    for (uint32_t cube = 0; place < t->n_shore && cube < t->cubes; cube++)
-        if (s->far[cube].weight < nearest[cube]) {
-            nearest[cube] = s->far[cube].weight;
+    for (uint32_t cube = 0; place < t->n_shore && cube < t->cubes; cube++) {
+        int64_t weight = net_search_far(s, cube).weight;
+
+        if (weight < nearest[cube]) {
+            nearest[cube] = weight;
             s->r->shores[(size_t)(s->first + cube) * 2 + 1] = (uint16_t)place;
         }
+    }
 }
 
 /* -- all -------------------------------------------------------------------------------------- */
@@ -155,50 +162,68 @@ static bool is_end(const struct search *s, uint32_t cube)
 /* All ways of the pair, if there is more than the one by its exits. */
 static void find_ways_of(struct search *s, struct net_ways *ways, uint32_t from, uint32_t to)
 {
-    if (s->paths && from != to && s->far[from].weight != INT64_MAX && is_end(s, from) &&
-        is_end(s, to))
+    if (s->paths && from != to && net_search_reaches(s, from) && is_end(s, from) && is_end(s, to))
         s->paths[(size_t)from * s->n + to] = net_ways_add(ways, from, to);
 }
 
 /*
  * The exits of all states to `to`, which is measured. A row of the table has the targets of one
- * cube, and each search finds a column, whose bytes lie far from each other. So columns are
- * gathered, and go to their rows a line of the processor's cache at a time.
+ * cube, and each search finds a column, whose bytes lie far from each other there. So columns are
+ * gathered as rows of their own, and go into the table some at a time.
  */
 static void note_exits(struct search *s, uint32_t to)
 {
-    for (uint32_t from = 0; from < s->n; from++) {
-        bool none = from == to || !s->r->found->there[s->first + from];
-        uint32_t exit = none ? 0 : choose(s, from, to);
+    uint8_t *column = &s->columns[(size_t)(to % COLUMNS) * s->states];
+    const bool *there = &s->r->found->there[s->first];
 
-        s->columns[(size_t)from * COLUMNS + to % COLUMNS] = (uint8_t)('0' + exit);
+    for (uint32_t from = 0; from < s->n; from++) {
+        bool none = from == to || !there[from];
+
+        column[from] = (uint8_t)('0' + (none ? 0 : choose(s, from, to)));
         if (s->rank)
-            s->columns[(size_t)(s->n + from) * COLUMNS + to % COLUMNS] =
-                (uint8_t)('0' + (none ? 0 : s->exit[s->n + from]));
+            column[s->n + from] = (uint8_t)('0' + (none ? 0 : net_search_exit(s, s->n + from)));
     }
+}
+
+/* Do all find a way to the last target? */
+static bool all_reach(const struct search *s)
+{
+    return s->n_reached == s->n_there && !s->exits;
 }
 
 /* Has it no way to `to`, whose exits were noted last? */
 static bool has_no_way(const struct search *s, uint32_t from, uint32_t to)
 {
-    uint8_t exit = s->columns[(size_t)from * COLUMNS + to % COLUMNS];
+    uint8_t exit = s->columns[(size_t)(to % COLUMNS) * s->states + from];
 
     return (uint8_t)(exit - '0') == NO_EXIT && is_end(s, from) && is_end(s, to);
+}
+
+/* The exits of the cubes [from, from + n) to the targets [to, to + targets), into their rows. */
+static void put_square(struct search *s, uint32_t from, uint32_t n, uint32_t to, uint32_t targets)
+{
+    uint8_t square[COLUMNS][COLUMNS];
+    uint32_t cube = from % s->n;
+    uint8_t *rows = &s->row[(from < s->n ? 0 : s->row_down) + (size_t)cube * s->n + to];
+
+    for (uint32_t i = 0; i < targets; i++)
+        for (uint32_t k = 0; k < n; k++)
+            square[k][i] = s->columns[(size_t)i * s->states + from + k];
+    for (uint32_t k = 0; k < n; k++)
+        memcpy(&rows[(size_t)k * s->n], square[k], targets);
 }
 
 /* Behind target `to`: are the columns full, or is it the last one? Then they go to their rows. */
 static void put_columns(struct search *s, uint32_t to)
 {
-    uint32_t first = to - to % COLUMNS, n = to + 1 - first;
+    uint32_t first = to - to % COLUMNS, targets = to + 1 - first;
 
-    if (n < COLUMNS && to + 1 < s->n)
+    if (targets < COLUMNS && to + 1 < s->n)
         return;
-    for (uint32_t from = 0; from < s->n; from++) {
-        memcpy(&s->row[(size_t)from * s->n + first], &s->columns[(size_t)from * COLUMNS], n);
-        if (s->rank)
-            memcpy(&s->row[s->row_down + (size_t)from * s->n + first],
-                   &s->columns[(size_t)(s->n + from) * COLUMNS], n);
-    }
+    for (uint32_t half = 0; half < s->states; half += s->n)
+        for (uint32_t from = 0; from < s->n; from += COLUMNS)
+            put_square(s, half + from, from + COLUMNS < s->n ? COLUMNS : s->n - from, first,
+                       targets);
     memset(s->columns, '0', (size_t)s->states * COLUMNS);
 }
 
@@ -209,24 +234,27 @@ static uint64_t search_sip(struct search *s)
     struct net_ways ways = net_ways_make(s->r, leads_on, s);
     int64_t *nearest = arena_alloc(s->r->arena, t->cubes * sizeof *nearest);
     uint64_t no_way = 0;
+    struct net_grid *grid;
 
     ways.first = s->first;
     net_search_weights(s);
     net_search_list(s);
+    grid = net_grid_find(s);
     for (uint32_t i = 0; i < t->cubes; i++)
         nearest[i] = INT64_MAX;
     for (uint32_t to = 0; to < t->cubes; put_columns(s, to++)) {
         if (!s->r->found->there[s->first + to])
             continue;
         arena_pause(s->r->arena);
-        net_search_measure(s, to);
+        if (!grid || !net_grid_measure(s, grid, to))
+            net_search_measure(s, to);
         s->r->shores[(size_t)(s->first + to) * 2] = nearest_shore(s);
         note_shore(s, to, nearest);
         note_exits(s, to);
-        for (uint32_t from = 0; from < t->cubes; from++) {
+        for (uint32_t from = 0; s->paths && from < t->cubes; from++)
             find_ways_of(s, &ways, from, to);
+        for (uint32_t from = 0; !all_reach(s) && from < t->cubes; from++)
             no_way += has_no_way(s, from, to);
-        }
     }
     return no_way;
 }
@@ -269,6 +297,7 @@ uint64_t find_net_exits(struct routes *r, const struct route_table *table)
         memcpy(&r->shores[(size_t)s.first * 2], &r->shores[(size_t)same * t->cubes * 2],
                (size_t)t->cubes * 2 * sizeof *r->shores);
     }
+    net_search_drop(&s);
     for (uint32_t sip = 0; sip < t->sips; sip++)
         sum += no_way[sip];
     r->plane_rows[0].has_detours = true;
@@ -309,6 +338,7 @@ uint64_t find_rails(struct routes *r)
             no_way += has_no_way(&s, from, to);
         }
     }
+    net_search_drop(&s);
     t->rails = r->rails;
     return no_way;
 }

@@ -21,18 +21,32 @@ struct search net_search_new(struct routes *r, uint32_t n, const uint8_t *exits)
 {
     bool up_down = r->topo.routes_by == ROUTES_UP_DOWN;
     struct search s = {.r = r, .n = n, .states = up_down ? 2 * n : n, .exits = exits};
-    size_t steps = (size_t)s.states * r->topo.ports;
 
     s.weights = arena_alloc(r->arena, (size_t)n * r->topo.ports * sizeof *s.weights);
     s.passes = arena_alloc(r->arena, s.states * sizeof *s.passes);
-    s.in = arena_alloc(r->arena, (up_down ? 2 : 1) * steps * sizeof *s.in);
-    s.runs = arena_alloc(r->arena, (up_down ? 2 : 1) * steps * sizeof *s.runs);
     s.first_run = arena_alloc(r->arena, (s.states + 1) * sizeof *s.first_run);
-    s.far = arena_alloc(r->arena, s.states * sizeof *s.far);
-    s.exit = arena_alloc(r->arena, s.states);
+    s.levels = arena_alloc(r->arena, (s.states + 1) * sizeof *s.levels);
+    s.found = arena_alloc(r->arena, s.states * sizeof *s.found);
+    s.reached = arena_alloc(r->arena, (s.states + 1) * sizeof *s.reached);
     s.columns = arena_alloc(r->arena, (size_t)s.states * COLUMNS);
     memset(s.columns, '0', (size_t)s.states * COLUMNS);
     return s;
+}
+
+static void drop_list(struct search *s)
+{
+    for (uint32_t i = 0; i < s->n_lines; i++)
+        arena_drop(s->r->arena, s->lines[i].found);
+    s->n_lines = 0;
+    arena_drop(s->r->arena, s->in);
+    arena_drop(s->r->arena, s->runs);
+}
+
+void net_search_drop(struct search *s)
+{
+    drop_list(s);
+    arena_drop(s->r->arena, s->weights);
+    arena_drop(s->r->arena, s->columns);
 }
 
 /* -- weights ---------------------------------------------------------------------------------- */
@@ -118,64 +132,73 @@ static bool is_legal(const struct search *s, uint32_t from, uint32_t to, bool wa
            (down || !was_down);
 }
 
-/* The steps to state `to`, which are numbered from `n` on. Returns how many there are then. */
-static uint32_t list_steps_to(struct search *s, uint32_t to, uint32_t n)
+/* A step, and the line of its weight. */
+struct weighed {
+    uint32_t line;
+    struct step_in step;
+};
+
+/* The steps to state `to`. Returns how many. */
+static uint32_t find_steps_to(struct search *s, uint32_t to, struct weighed *out)
 {
     const struct kb_topology *t = &s->r->topo;
-    uint32_t cube = to % s->n;
+    uint32_t cube = to % s->n, n = 0;
 
     for (uint32_t port = 0; port < t->ports; port++) {
         const struct port_row *row = net_port(t, s->first + cube, port);
         uint32_t from = net_search_to(s, cube, port);
         int64_t weight = from == NO_WHERE ? -1 : s->weights[(size_t)from * t->ports + row->port];
 
-        for (uint32_t state = from; weight >= 0 && state < s->states; state += s->n) {
-            if (!is_legal(s, from, cube, state >= s->n, to >= s->n))
-                continue;
-            s->in[n] = (struct step_in){
-                .cube = state, .weight = line_of(s, weight) & 0xffffff, .port = row->port};
-            n++;
-        }
+        for (uint32_t state = from; weight >= 0 && state < s->states; state += s->n)
+            if (is_legal(s, from, cube, state >= s->n, to >= s->n))
+                out[n++] = (struct weighed){line_of(s, weight),
+                                            {.state = state & 0xffffff, .port = row->port}};
     }
     return n;
 }
 
-static int by_weight(const void *a, const void *b)
+static int by_line(const void *a, const void *b)
 {
-    const struct step_in *x = a, *y = b;
+    const struct weighed *x = a, *y = b;
 
-    return (x->weight > y->weight) - (x->weight < y->weight);
+    return (x->line > y->line) - (x->line < y->line);
 }
 
-/* The runs of the steps [from, end), numbered from `n` on. Returns how many there are then. */
-static uint32_t list_runs(struct search *s, uint32_t from, uint32_t end, uint32_t n)
+/* Room for the steps to all states: one that leads down has two, of routes that have come down
+ * before and of those that have not. */
+static void make_list(struct search *s)
 {
-    qsort(&s->in[from], end - from, sizeof *s->in, by_weight);
-    for (uint32_t i = from; i < end; i = s->runs[n++].end) {
-        struct run *run = &s->runs[n];
+    size_t pairs = (size_t)s->n * s->r->topo.ports, steps = 0;
 
-        *run = (struct run){s->in[i].weight, i, i + 1};
-        while (run->end < end && s->in[run->end].weight == run->weight)
-            run->end++;
-        s->lines[run->weight].room++;
-    }
-    return n;
+    drop_list(s);
+    for (size_t i = 0; i < pairs; i++)
+        steps += s->weights[i] >= 0 ? s->states / s->n : 0;
+    s->in = arena_alloc(s->r->arena, steps * sizeof *s->in);
+    s->runs = arena_alloc(s->r->arena, (steps + 1) * sizeof *s->runs);
 }
 
 /* The steps to each state, and room in the lines: a state is reached once in a search. */
 void net_search_list(struct search *s)
 {
+    struct weighed *found = arena_alloc(s->r->arena, 2 * s->r->topo.ports * sizeof *found);
     uint32_t n = 0, n_runs = 0;
 
-    s->n_lines = 0;
+    make_list(s);
     for (uint32_t to = 0; to < s->states; to++) {
-        uint32_t end = list_steps_to(s, to, n);
+        uint32_t steps = find_steps_to(s, to, found);
 
+        qsort(found, steps, sizeof *found, by_line);
         s->first_run[to] = n_runs;
-        n_runs = list_runs(s, n, end, n_runs);
-        n = end;
+        for (uint32_t i = 0; i < steps; i++) {
+            if (i == 0 || found[i].line != found[i - 1].line) {
+                s->runs[n_runs++] = (struct run){found[i].line, n};
+                s->lines[found[i].line].room++;
+            }
+            s->in[n++] = found[i].step;
+        }
     }
     s->first_run[s->states] = n_runs;
+    s->runs[n_runs].first = n;
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].found = arena_alloc(s->r->arena, s->lines[i].room * sizeof *s->lines[i].found);
 }
@@ -187,22 +210,32 @@ bool net_is_nearer(struct far a, struct far b)
     return a.weight != b.weight ? a.weight < b.weight : a.links < b.links;
 }
 
-/* A state is as far as that; if routes pass it, or end there, steps lead to it. */
-static void reach(struct search *s, uint32_t state, struct far far, bool ends)
+static void reach(struct search *s, uint32_t state)
 {
-    s->far[state] = s->last = far;
-    s->n_reached++;
-    for (uint32_t i = s->first_run[state];
-         (ends || s->passes[state]) && i < s->first_run[state + 1]; i++) {
-        struct line *line = &s->lines[s->runs[i].weight];
+    s->found[state] = NO_EXIT;
+    s->reached[s->n_reached++] = (uint16_t)state;
+}
 
-        line->found[line->end++] = (struct found){far, i};
+/* Puts the steps to states that are reached, from reached[from] on, into their lines: if routes
+ * pass such a state, or end there. */
+static void put_steps(struct search *s, uint32_t from, bool ends)
+{
+    for (uint32_t i = from; i < s->n_reached; i++) {
+        uint32_t state = s->reached[i];
+
+        for (uint32_t run = s->first_run[state];
+             (ends || s->passes[state]) && run < s->first_run[state + 1]; run++) {
+            struct line *line = &s->lines[s->runs[run].line];
+
+            line->found[line->end++] = (struct found){s->found[state] >> 8, run};
+        }
     }
 }
 
-static struct far over(const struct line *line)
+/* How far the next step of a line leads. */
+static struct far over(const struct search *s, const struct line *line)
 {
-    struct far far = line->found[line->first].far;
+    struct far far = s->levels[line->found[line->first].level];
 
     return (struct far){far.weight + line->weight, far.links + 1};
 }
@@ -213,44 +246,63 @@ static struct line *nearest_line(struct search *s)
     struct line *best = NULL;
 
     for (struct line *line = s->lines; line < s->lines + s->n_lines; line++)
-        if (line->first < line->end && (!best || net_is_nearer(over(line), over(best))))
+        if (line->first < line->end && (!best || net_is_nearer(over(s, line), over(s, best))))
             best = line;
     return best;
 }
 
-/* The steps of the first run of a line, which come from `far`. */
+/*
+ * The steps of a run, which lead to `level`. What is found first of a state has the lowest level,
+ * and of that the lowest port counts, so it is the least of all. And a state that is new is put
+ * behind those reached, one that is not, too, but does not stay there: a jump by it would often be
+ * guessed wrong.
+ */
+static void take_run(struct search *s, uint32_t run, uint32_t level)
+{
+    const struct step_in *step = &s->in[s->runs[run].first], *end = &s->in[s->runs[run + 1].first];
+    uint16_t *next = s->reached + s->n_reached;
+
+    for (; step < end; step++) {
+        uint32_t *found = &s->found[step->state], was = *found, is = level << 8 | step->port;
+
+        *next = (uint16_t)step->state;
+        next += was == NOT_REACHED;
+        *found = is < was ? is : was;
+    }
+    s->n_reached = (uint32_t)(next - s->reached);
+}
+
+/* The steps of a line from all states of its nearest level, which lead `far`. */
 static void take_steps(struct search *s, struct line *line, struct far far)
 {
-    const struct run *run = &s->runs[line->found[line->first++].run];
+    uint32_t from = line->found[line->first].level, before = s->n_reached;
+    uint32_t level = s->n_levels - !net_is_nearer(s->levels[s->n_levels - 1], far);
 
-    for (uint32_t i = run->first; i < run->end; i++) {
-        const struct step_in *step = &s->in[i];
-
-        if (s->far[step->cube].weight == INT64_MAX) {
-            s->exit[step->cube] = (uint8_t)step->port;
-            reach(s, step->cube, far, false);
-        } else if (step->port < s->exit[step->cube] && !net_is_nearer(s->far[step->cube], far)) {
-            s->exit[step->cube] = (uint8_t)step->port;
-        }
-    }
+    s->levels[level] = far;
+    while (line->first < line->end && line->found[line->first].level == from)
+        take_run(s, line->found[line->first++].run, level);
+    if (s->n_reached > before)
+        s->n_levels = level + 1;
+    put_steps(s, before, false);
 }
 
 void net_search_measure(struct search *s, uint32_t to)
 {
     struct line *line;
 
-    for (uint32_t i = 0; i < s->states; i++)
-        s->far[i] = (struct far){INT64_MAX, 0};
-    memset(s->exit, NO_EXIT, s->states);
+    memset(s->found, 0xff, s->states * sizeof *s->found);
     for (uint32_t i = 0; i < s->n_lines; i++)
         s->lines[i].first = s->lines[i].end = 0;
     s->n_reached = 0;
+    s->n_levels = 1;
+    s->levels[0] = (struct far){0, 0};
     for (uint32_t state = to; state < s->states; state += s->n)
-        reach(s, state, (struct far){0, 0}, true);
+        reach(s, state);
+    put_steps(s, 0, true);
     while ((line = nearest_line(s)) != NULL) {
-        struct far far = over(line);
+        struct far far = over(s, line);
 
-        if (s->n_reached == s->n_there && net_is_nearer(s->last, far))
+        if (s->n_reached == s->n_there && net_is_nearer(s->levels[s->n_levels - 1], far))
             break;
         take_steps(s, line, far);
     }

@@ -9,24 +9,21 @@ struct far {
     uint32_t links;
 };
 
-/* A step to a cube, or to a state of one: from where, over which port, and the number of its
- * weight. */
+/* A step to a state: from which one, and over which port. */
 struct step_in {
-    uint32_t cube;
-    uint32_t weight : 24, port : 8;
+    uint32_t state : 24, port : 8;
 };
 
 enum { COLUMNS = 64 };
 
-/* The steps of one weight to a state: in[first] to in[end - 1]. */
+/* The steps of one weight to a state: those from in[first] to before the first of the next run. */
 struct run {
-    uint32_t weight, first, end;
+    uint32_t line, first;
 };
 
-/* A state that is reached, how far it is, and steps to it that are not taken yet. */
+/* Steps to a state that is reached, which are not taken yet. */
 struct found {
-    struct far far;
-    uint32_t run;
+    uint32_t level, run;
 };
 
 /* The states to which steps of one weight lead and that are reached, the nearest first. */
@@ -35,6 +32,9 @@ struct line {
     struct found *found;
     uint32_t first, end, room;
 };
+
+/* The level of a state and, in the last 8 bits, the lowest port of a way of the least weight. */
+#define NOT_REACHED UINT32_MAX
 
 /* The search among the cubes of one SIP, or among all. Cubes count from the first of them. */
 struct search {
@@ -45,22 +45,26 @@ struct search {
     int64_t *weights;     /* [cube][port]: of a step; -1: there is none */
     bool *passes;         /* [state]: routes may */
     struct step_in *in;   /* those to each state, by weight */
-    struct run *runs;     /* of them */
+    struct run *runs;     /* of them, and one more */
     uint32_t *first_run;  /* [state], and one more: its first one */
     struct line *lines;   /* one for each weight that there is */
     uint32_t n_lines, lines_cap;
-    struct far *far;             /* [state] */
-    struct far last;             /* of the state that was reached last */
+    struct far *levels; /* how far states are, the nearest first */
+    uint32_t n_levels;
+    uint32_t *found;             /* [state]: its level and exit, or NOT_REACHED */
+    uint16_t *reached;           /* the states that are, the nearest first: 2 * 16384 at most */
     uint32_t n_there, n_reached; /* states */
-    uint8_t *exit;               /* [state]: the lowest port of a way of the least weight */
     uint8_t *row;         /* [from][to]: '0' + the exit; of those that have come down behind all */
     size_t row_down;      /* where these begin */
-    uint8_t *columns;     /* [state][COLUMNS]: of the last targets, before they are put there */
+    uint8_t *columns;     /* [COLUMNS][state]: of the last targets, before they are put there */
     uint32_t *paths;      /* [from][to]: its first way; NULL: all have one */
     const uint8_t *exits; /* of a table; NULL */
 };
 
 struct search net_search_new(struct routes *r, uint32_t n, const uint8_t *exits);
+
+/* Gives back what it has made, but for what is in the tables. */
+void net_search_drop(struct search *s);
 
 /* The weights of all steps, and the steps to each state. */
 void net_search_weights(struct search *s);
@@ -73,5 +77,23 @@ bool net_is_nearer(struct far a, struct far b);
 
 /* How far all states are from cube `to`, and their exits. */
 void net_search_measure(struct search *s, uint32_t to);
+
+static inline bool net_search_reaches(const struct search *s, uint32_t state)
+{
+    return s->found[state] != NOT_REACHED;
+}
+
+/* How far a state is from that cube. */
+static inline struct far net_search_far(const struct search *s, uint32_t state)
+{
+    return net_search_reaches(s, state) ? s->levels[s->found[state] >> 8]
+                                        : (struct far){INT64_MAX, 0};
+}
+
+/* The port by which a route leaves a state for that cube; NO_EXIT: none does. */
+static inline uint8_t net_search_exit(const struct search *s, uint32_t state)
+{
+    return (uint8_t)s->found[state];
+}
 
 #endif

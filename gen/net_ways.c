@@ -32,12 +32,14 @@ struct net_ways net_ways_make(struct routes *r, net_leads leads, const void *of)
                              .lists = arena_alloc(r->arena, LISTS * sizeof(uint32_t))};
 }
 
+/* Of all that are found so far; the first ways of the pairs of one SIP are counted before. */
 static uint64_t bytes_of_all(const struct routes *r)
 {
+    uint32_t rows = r->n_detours > r->topo.cubes ? r->n_detours : r->topo.cubes;
+    uint64_t all = r->found->net->rails ? sim_cubes(&r->topo) : 0;
+
     return (uint64_t)r->n_path_rows * sizeof *r->path_rows + r->n_path_ports +
-           ((uint64_t)r->n_detours * r->topo.cubes +
-            (r->rail_paths ? (uint64_t)sim_cubes(&r->topo) * sim_cubes(&r->topo) : 0)) *
-               sizeof *r->path_of;
+           ((uint64_t)rows * r->topo.cubes + all * all) * sizeof *r->path_of;
 }
 
 /* `rows`, or a copy of their `n * bytes` bytes with room for `more`. */
@@ -52,6 +54,7 @@ static void *grown(struct arena *arena, void *rows, uint32_t n, uint32_t more, u
     copy = arena_alloc(arena, *cap * bytes);
     if (n)
         memcpy(copy, rows, n * bytes);
+    arena_drop(arena, rows);
     return copy;
 }
 

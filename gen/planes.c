@@ -472,6 +472,8 @@ bool find_ways(struct routes *r)
         cut_missing(r);
         if (!route_table_read(r, detours_has_step, &table))
             return false;
+        if (t->paths > 1 && !net_ways_fit(r))
+            return false;
         if (r->found->net)
             rank_cubes(r);
         if (r->found->net && r->found->net->rails)

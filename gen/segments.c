@@ -61,6 +61,7 @@ static void *grown(struct arena *arena, void *rows, uint32_t n, uint32_t *cap, s
 
     if (n)
         memcpy(moved, rows, n * row_bytes);
+    arena_drop(arena, rows);
     *cap = more;
     return moved;
 }

@@ -149,8 +149,11 @@ break_it 'mread: ways that fork at a crossbar join there, too' runtime/machine/t
 break_it 'mread: by hop it is done before its data have joined' runtime/machine/tables.h 's/ \|\| memory->late\)/)/'
 break_it 'addresses of version 3 have 36 bits of offset' gen/routes.c 's/\? 36 : 40/? 36 : 36/'
 break_it 'a switch has an SRAM' runtime/machine/endpoint.c 's/\? !cube_is_switch\(t, cube\)/? 1/'
-break_it 'a net takes the port that is found last' gen/net_search.c 's/step->port < s->exit\[step->cube\] &&/true \&\&/'
-break_it 'a net: the last cube is reached by the port that is found first' gen/net_search.c 's/s->n_there && net_is_nearer\(s->last, far\)/s->n_there/'
+break_it 'a net takes the port that is found last' gen/net_search.c 's/is < was \?/is >> 8 <= was >> 8 ?/'
+break_it 'a net: the last cube is reached by the port that is found first' gen/net_search.c 's/s->n_there && net_is_nearer\(s->levels\[s->n_levels - 1\], far\)/s->n_there/'
+break_it 'a torus: of two ways round that are as long the one down' gen/net_grid.c 's/net_is_nearer\(down, at->far\)/!net_is_nearer(at->far, down)/'
+break_it 'a torus: exits by the last dimension' gen/net_grid.c 's/x == to \? step : way->way/step ? step : way->way/'
+break_it 'a torus: the weights of its first cubes are those of all' gen/net_grid.c 's/ports \+ port\] != weight\)$/ports + port] < 0)/'
 break_it 'links of a net weigh nothing' gen/net_search.c 's/port_fs\(r, cube, port\) \+ link->wire_fs/port_fs(r, cube, port) + 0 * link->wire_fs/'
 break_it 'routes pass a cube that lets none pass' gen/net_search.c 's/\(ends \|\| s->passes\[state\]\) && //' gen/net_routes.c 's/\(next == to \|\| s->passes\[next\]\)/true/'
 break_it 'links are passed ahead of time behind lanes' gen/feeds.c 's/if \(has_lanes\(f->r, edge->from\)\)/if (has_lanes(f->r, edge->from) \&\& f->r == NULL)/'
@@ -1444,7 +1447,7 @@ choose_tests() {
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;
     *bank* | *' runtime/engine/serving.c'*) tests=(banks random) ;;
     *' gen/pairs.c '*) tests=(pairs) scripts=() ;;
-    *net_lost* | *' gen/net_routes.c '* | *' gen/net_search.c '* | *PORT_DOWN*) tests=(net_circles net net_mesh random_routers random) scripts=() ;;
+    *net_lost* | *' gen/net_routes.c '* | *' gen/net_search.c '* | *' gen/net_grid.c '* | *PORT_DOWN*) tests=(net_circles net net_mesh random_routers random) scripts=() ;;
     *' gen/sips.c '*) tests=(channels) scripts=(alike) ;;
     *' gen/presets.c '*) tests=(cubes) ;;
     *' gen/build.c '*) tests=(load_no_memory load) ;;

@@ -154,6 +154,8 @@ static void add_machine(struct facts *facts, const struct cli *cli)
         return;
     add(facts, "machine",
         cell_text(cli->opts.machine ? cli->opts.machine : "compiled, other values set"));
+    if (!cli->opts.set.n)
+        return;
     if (cli->opts.machine) /* without its sets it may have mistakes */
         kb_topology_load(&(kb_topology_source){.file = cli->opts.machine,
                                                .text = cli->yaml,

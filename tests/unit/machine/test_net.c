@@ -66,6 +66,52 @@ static void a_mesh_is_a_mesh(void **state)
     CHECK(HEAD NET(64) "[{torus: [4, 4, 4]}]\n", {KB_WRITE, "c0.pe0", "c42.slice0", 46897500});
 }
 
+#define SLOW_TOO(n)                                                                                \
+    HEAD "links: {near: {bw_gbs: 128.0, latency_ns: 5.0}, slow: {bw_gbs: 128.0, latency_ns: "      \
+         "7.5}, never: {bw_gbs: 128.0, latency_ns: 1000.0}}\n" NET(n)
+
+/* Exits by sums, and by searches: those of a net with one link more, which no route takes. */
+static void assert_same_exits(const char *whole, const char *with_more)
+{
+    const kb_topology *sums = topology(whole), *searched = topology(with_more);
+
+    for (uint32_t from = 0; from < sums->cubes; from++)
+        for (uint32_t to = 0; to < sums->cubes; to++)
+            if (from != to)
+                assert_int_equal(mesh_exit(sums, 0, false, from, to),
+                                 mesh_exit(searched, 0, false, from, to));
+    any_topology_free(sums);
+    any_topology_free(searched);
+}
+
+#define SAME_EXITS(n, items)                                                                       \
+    assert_same_exits(SLOW_TOO(n) "[" items "]\n",                                                 \
+                      SLOW_TOO(n) "[" items ", {list: [c0-c4], link: never}]\n")
+
+static void exits_of_a_whole_grid(void **state)
+{
+    (void)state;
+    SAME_EXITS(24, "{torus: [4, 3, 2], link: near}");
+    SAME_EXITS(24, "{torus: [4, 3, 2], link: near, wrap: slow}");
+    SAME_EXITS(24, "{torus: [2, 6, 2], link: [near, slow, near], of: 'c[0-23]'}");
+    SAME_EXITS(24, "{mesh: [3, 2, 4], link: [slow, near, slow]}");
+    SAME_EXITS(7, "{torus: [7], link: slow, wrap: near}");
+    SAME_EXITS(12, "{torus: [1, 4, 1, 3]}");
+}
+
+/* A cube whose NoC takes longer: no sums of lines tell which way round it is. */
+static void a_slow_cube_is_gone_round(void **state)
+{
+    static const char yaml[] =
+        HEAD "cubes: {c4: {noc: {overhead_ns: 50.0}}}\n" NET(9) "[{mesh: [3, 3]}]\n";
+    const kb_topology *topo = topology(yaml);
+
+    (void)state;
+    assert_int_equal(walk_neighbour(topo, 3, mesh_exit(topo, 0, false, 3, 7)), 6);
+    assert_int_equal(walk_neighbour(topo, 3, mesh_exit(topo, 0, false, 3, 4)), 4);
+    any_topology_free(topo);
+}
+
 #define LONG_AND_SHORT                                                                             \
     HEAD "links: {near: {bw_gbs: 128.0, latency_ns: 5.0}, far: {bw_gbs: 128.0, latency_ns: "       \
          "20.0}}\n" NET(                                                                           \
@@ -397,6 +443,8 @@ int main(void)
         cmocka_unit_test(pes_have_slices_elsewhere),
         cmocka_unit_test(compute_dies_on_memory_dies),
         cmocka_unit_test(a_mesh_is_a_mesh),
+        cmocka_unit_test(exits_of_a_whole_grid),
+        cmocka_unit_test(a_slow_cube_is_gone_round),
         cmocka_unit_test(routes_are_by_weight),
         cmocka_unit_test(no_way_leads_there),
         cmocka_unit_test(one_way_links),

@@ -364,6 +364,7 @@ break_it 'what other bytes took is not forgotten' $program.c 's/d->fs\[i\] = -1;
 break_it 'a bucket in the order of posting' $calendar 's/^        sort_few\(rows, n\);/        ;/'
 break_it 'a crowded bucket in the order of posting' $calendar 's/^        sort_many\(rows, n\);/        ;/'
 break_it 'what lies far comes behind all windows' $calendar 's/if \(opens == c->far_window\)/if (window == UINT64_MAX)/'
+break_it 'a width is chosen again before it has paid' $calendar 's/instants \+ c->n_far < c->n_moved/false/'
 break_it 'an event of the bucket that is due comes with the next' runtime/engine/calendar.h 's/if \(bucket <= c->now\)/if (bucket < c->now)/'
 break_it 'the queue of a channel counts what has started' runtime/explain/channel_queues.c 's/<= issue_fs\)$/< issue_fs - 1)/'
 break_it 'one pipe of host transactions for a SIP' runtime/engine/inorder_lists.h \

@@ -93,8 +93,12 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct pipeline *p = memory_new(1, sizeof *p);
-    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts),
-                            l->cli->opts.chakra};
+    struct simulator sim = {l->cli,
+                            &l->chip,
+                            &l->known,
+                            tries_of(&l->cli->opts),
+                            l->cli->opts.chakra,
+                            llm_tells_causes(&l->cli->opts)};
     const struct llm_routing *routing;
     struct graph g;
 

@@ -26,6 +26,8 @@ equal "roofs of a rank: 8 PEs of 16^3 and 64 lanes, 8 slices, two links of 128" 
 roof() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --format json --quiet "$@" | jq '.totals[0].fabric_gbs'; }
 equal "links of two ranks, of one, of ranks behind a switch" "128 null 64 64" \
     "$(roof --tp 2) $(roof --tp 1) $(roof --set sips=2) $(roof --set sips=4 --set fabric.bw_gbs=64)"
+times() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --quiet --columns "$1" | awk '$2 ~ /^[0-9.]+$/ {print $1, $2}'; }
+equal "without causes, which take a simulation of their own, the same times" "$(times op,us,cause)" "$(times op,us)"
 run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"

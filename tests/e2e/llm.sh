@@ -417,7 +417,7 @@ wrong "rows that ranks cannot share" "5:3: x has 32 rows, which 3 ranks cannot s
 wrong "no such rank" "8:45: '8' is no rank of 0 to 7" 's/root: 3/root: 8/' moves.yaml
 wrong "a message to itself" "9:54: a rank sends nothing to itself" 's/peer: 1/peer: 0/' moves.yaml
 wrong "a message of two ranks" "9:43: ranks must be a list of one rank" 's/ranks: .0./ranks: [0, 2]/' moves.yaml
-wrong "a message that nobody takes" "4:1: rank 0 sends to rank 1 1 times, which takes 0" '/id: take/d' moves.yaml
+wrong "a message that no rank takes" "4:1: rank 0 sends to rank 1 1 times, which takes 0" '/id: take/d' moves.yaml
 wrong "a memory that is none" "12:51: at is hbm or host, not 'sram'" 's/store, at: hbm/store, at: sram/' moves.yaml
 wrong "a key too many" "9:56: there is no key 'foo' here" 's/deps: .att./deps: [att], foo: 1/'
 wrong "a key too few" "7:3: 'k' is missing" 's/, k: 256//'

@@ -98,7 +98,7 @@ static enum exit_code iterate(struct llm *l, const struct shape *s, const char *
                             &l->known,
                             tries_of(&l->cli->opts),
                             l->cli->opts.chakra,
-                            llm_tells_causes(&l->cli->opts)};
+                            !llm_tells_causes(&l->cli->opts)};
     const struct llm_routing *routing;
     struct graph g;
 

@@ -98,7 +98,7 @@ static enum exit_code with_rows(struct llm *l, struct batch *b, const char *phas
                             .chip = &l->chip,
                             .known = &l->known,
                             .tries = tries_of(&l->cli->opts),
-                            .finds_causes = llm_tells_causes(&l->cli->opts)};
+                            .skips_causes = !llm_tells_causes(&l->cli->opts)};
     const struct llm_routing *routing;
     enum exit_code code = route(l, b, &routing);
 

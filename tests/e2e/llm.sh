@@ -355,6 +355,8 @@ nodes:
 END
 pause_ns() { sed "s/1500.5/$1/" pause.yaml > paused.yaml; "$SIM" llm paused.yaml --format json --quiet | jq -c '[.rows[1:4][].us * 1000 | round]'; }
 equal "a pause" "$(pause_ns 0.5 | jq -c '[.[0] + 1500, .[1], .[2]]')" "$(pause_ns 1500.5)"
+printf 'kernbench_graph: 1\nnodes:\n- {id: a, op: time, ns: 5}\n' > only.yaml
+equal "nothing but a pause" 5 "$("$SIM" llm only.yaml --set cube.pes=1 --set cube.hbm.slices=1 --format json --quiet | jq '.rows[0].us * 1000')"
 equal "a barrier of all ranks takes longer than that of one" true "$(pause_ns 0 | jq '.[1] > .[0]')"
 
 # Collectives, messages and memories by what memories and edges carry: 1000 pJ a bit are 8 nJ a byte. What is reduced by 8 ranks of 32 KB

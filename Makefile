@@ -338,11 +338,11 @@ BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libmd-dev libxxhash-dev libblis-s
 setup:
 	@.ci/install $(BUILD_PACKAGES)
 
-## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
+## demo: installs what is missing, builds cube8 and kernbench, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
-	@echo 'building the simulator of topologies/cube8.yaml: about a minute the first time'
-	+@$(call make_topology,cube8) $(PARALLEL) -s >/dev/null
+	@echo 'building the simulator of topologies/cube8.yaml, and kernbench: about a minute the first time'
+	+@$(MAKE) all TOPO=cube8 SET= NAME= $(PARALLEL) -s >/dev/null
 	@tools/demo.sh $(B)
 
 -include tools/install.mk tests/tests.mk python/python.mk tests/fuzz/fuzz.mk perf/perf.mk

@@ -3,6 +3,7 @@
 #define LLM_PLACE_H
 #include "benches/llm/step.h"
 #include "benches/bench_tile.h"
+#include "kb_coll.h"
 
 /* A PE of a rank. */
 struct llm_pe {
@@ -155,6 +156,13 @@ void llm_route(const struct llm_pe *me, const struct llm_op *op);
 void llm_dispatch(const struct llm_pe *me, const struct llm_op *op);
 void llm_collect(const struct llm_pe *me, const struct llm_op *op);
 void llm_combine(const struct llm_pe *me, const struct llm_op *op);
+
+/* The PEs of the own index in all ranks. */
+kb_group llm_same_index(const struct llm_pe *me);
+
+/* Collectives and messages that leave another matrix, or none; and what a rank does alone. */
+void llm_between(const struct llm_pe *me, const struct llm_op *op);
+void llm_move(const struct llm_pe *me, const struct llm_op *op);
 
 void llm_q_rope(const struct llm_pe *me, const struct llm_op *op);
 void llm_latent(const struct llm_pe *me, const struct llm_op *op);

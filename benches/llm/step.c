@@ -7,7 +7,6 @@
  * operation, it has ended; how much later than the one before is its time.
  */
 #include "benches/llm/llm_place.h"
-#include "kb_coll.h"
 #include <math.h>
 
 enum { TABLE_STEP = 37 }; /* rows of the table that tokens take, far from each other */
@@ -271,22 +270,12 @@ static void topk_rows(const struct llm_pe *me, const struct llm_op *op, int64_t 
 
 /* -- between ranks ---------------------------------------------------------------------------- */
 
-/* The PEs of the own index in all ranks. */
-static kb_group same_index(const struct llm_pe *me)
-{
-    uint32_t *pes = tl_alloc_host(me->tl, me->s->tp * sizeof *pes);
-
-    for (uint32_t rank = 0; rank < me->s->tp; rank++)
-        pes[rank] = me->s->pe_of[rank * me->s->pes + me->index];
-    return kb_group_list(me->tl, pes, me->s->tp);
-}
-
 static void all_reduce(const struct llm_pe *me, const struct llm_op *op)
 {
     struct llm_part part = own_part(me, &op->y);
 
     reduce_in_place(
-        me, same_index(me),
+        me, llm_same_index(me),
         (struct vector){room_of(me, me->index, op->y.at), part.rows * part.cols, op->y.dtype},
         TL_ADD);
 }
@@ -297,7 +286,7 @@ static void all_gather(const struct llm_pe *me, const struct llm_op *op)
     struct vector v = {room_of(me, me->index, op->y.at), own_part(me, &op->y).rows, KB_I64};
 
     reduce_in_place(me, row_of_grid(me), v, TL_MAXIMUM);
-    reduce_in_place(me, same_index(me), v, TL_MAXIMUM);
+    reduce_in_place(me, llm_same_index(me), v, TL_MAXIMUM);
 }
 
 /* -- between stages --------------------------------------------------------------------------- */
@@ -424,6 +413,16 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
         break;
     case LLM_BARRIER:
         tl_barrier(me->tl, (tl_group){.pes = me->s->pe_of, .n = me->s->tp * me->s->pes});
+        break;
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_GIVE:
+    case LLM_TAKE:
+        llm_between(me, op);
+        break;
+    case LLM_MOVE:
+        llm_move(me, op);
         break;
     }
 }

@@ -32,6 +32,12 @@ enum llm_kind {
     LLM_SEND,     /* x + z to the ranks of the next stage */
     LLM_TIME,     /* something that is not simulated, and takes so long */
     LLM_BARRIER,  /* of all ranks */
+    LLM_SCATTER,  /* sums over all ranks, of which each keeps its part */
+    LLM_GATHER,   /* the parts of all ranks, to each */
+    LLM_BROADCAST,
+    LLM_GIVE, /* x of one rank to another, */
+    LLM_TAKE, /* which takes it */
+    LLM_MOVE, /* bytes of a memory, or of the host */
 };
 
 /*
@@ -69,7 +75,10 @@ struct llm_op {
     struct llm_requests *requests; /* borrowed: in place of q and kv, which are those of none; NULL:
                                       all are alike */
     int64_t bytes;                 /* of a collective: the array of a rank */
-    int64_t idle_fs;               /* LLM_TIME */
+    int64_t idle_fs;               /* LLM_TIME; of the host */
+    int64_t root, peer;            /* ranks: whose x it is, or which gives or takes; the other */
+    bool both;                     /* LLM_GIVE: the other takes it in the same operation */
+    bool stores, of_host;          /* LLM_MOVE: to a memory; to or from the host */
     /* Operations on rows of experts; 0 experts: another one. */
     int64_t experts, chosen, ep; /* of a layer; of a token; ranks among which they are divided */
     bool gathers;                /* x has tokens, or what came of them, in another order */
@@ -83,7 +92,8 @@ struct llm_op {
 static inline bool llm_between_ranks(const struct llm_op *op)
 {
     return op->kind == LLM_ALL_REDUCE || op->kind == LLM_ALL_GATHER || op->kind == LLM_DISPATCH ||
-           op->kind == LLM_COLLECT || op->kind == LLM_SEND || op->kind == LLM_BARRIER;
+           op->kind == LLM_COLLECT || op->kind == LLM_SEND ||
+           (op->kind >= LLM_BARRIER && op->kind <= LLM_TAKE);
 }
 
 /* How deep a product's tile may be before it gathers columns of x from several PEs: the widest part

@@ -93,8 +93,12 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
 static enum exit_code iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
     struct pipeline *p = memory_new(1, sizeof *p);
-    struct simulator sim = {l->cli, &l->chip, &l->known, tries_of(&l->cli->opts),
-                            l->cli->opts.chakra};
+    struct simulator sim = {l->cli,
+                            &l->chip,
+                            &l->known,
+                            tries_of(&l->cli->opts),
+                            l->cli->opts.chakra,
+                            !llm_tells_causes(&l->cli->opts)};
     const struct llm_routing *routing;
     struct graph g;
 
@@ -422,6 +426,23 @@ static enum exit_code run_one(void *arg, struct sink *out)
     return end_here(l, out, code);
 }
 
+/* What is moved to and from hosts takes what the longest way to a rank takes alone. */
+static enum exit_code time_hosts(const struct llm *l, struct llm_op *op, int64_t ranks)
+{
+    const struct chip *c = &l->chip;
+    kb_error why = {""};
+    int64_t fs;
+
+    for (int64_t rank = 0; rank < ranks; rank++) {
+        if (chip_host_fs(c, c->order[(size_t)rank * c->unit_pes], !op->stores, (uint64_t)op->bytes,
+                         &fs, &why))
+            return cmd_say(l->cli, EXIT_USAGE, "%s: %s cannot be moved: %s", l->rows.model, op->id,
+                           why.text);
+        op->idle_fs = fs > op->idle_fs ? fs : op->idle_fs;
+    }
+    return EXIT_OK;
+}
+
 /* A graph from a file is one iteration. */
 static enum exit_code run_given(struct llm *l)
 {
@@ -434,6 +455,9 @@ static enum exit_code run_given(struct llm *l)
     if (!code && s->tp * s->pp > l->chip.units)
         code = cmd_say(l->cli, EXIT_USAGE, "%s has %lld ranks, the machine %u units (%s)",
                        l->rows.model, (long long)(s->tp * s->pp), l->chip.units, l->chip.unit);
+    for (size_t i = 0; i < f->graph.n && !code; i++)
+        if (f->graph.op[i].kind == LLM_MOVE && f->graph.op[i].of_host)
+            code = time_hosts(l, &f->graph.op[i], s->tp * s->pp);
     l->given = f;
     s->page = (int64_t)l->cli->opts.page;
     if (!code)

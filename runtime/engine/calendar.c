@@ -37,6 +37,7 @@ void calendar_clear(struct calendar *c)
     c->n_due = c->i_due = c->n_late = 0;
     c->far = TXN_NONE;
     c->far_window = UINT64_MAX;
+    c->n_moved = 0;
     count_again(c);
     c->no_memory = false;
 }
@@ -117,13 +118,16 @@ void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot)
         c->far_window = window;
 }
 
-/* Posts again what is in a list. */
-static void post_list(struct calendar *c, struct txn *txns, uint32_t slot)
+/* Posts again what is in a list; returns how many. */
+static uint64_t post_list(struct calendar *c, struct txn *txns, uint32_t slot)
 {
-    for (uint32_t next; slot != TXN_NONE; slot = next) {
+    uint64_t n = 0;
+
+    for (uint32_t next; slot != TXN_NONE; slot = next, n++) {
         next = txns[slot].next;
         calendar_post(c, txns, slot, txns[slot].at_fs, (enum ev_class)txns[slot].class);
     }
+    return n;
 }
 
 /* -- the width -------------------------------------------------------------------------------- */
@@ -159,7 +163,7 @@ static void set_width(struct calendar *c, struct txn *txns, unsigned width)
 
     c->width = width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
     c->now = now_fs >> c->width;
-    post_list(c, txns, all);
+    c->n_moved = post_list(c, txns, all);
 }
 
 /* The list from `slot` on is due, and lists are long: narrower buckets, at once. */
@@ -182,6 +186,8 @@ static void review(struct calendar *c, struct txn *txns)
 
     c->n_windows++;
     if (instants < REVIEW_INSTANTS || (c->n_windows < 2 && c->n_far == 0))
+        return;
+    if (instants + c->n_far < c->n_moved)
         return;
     if (c->n_far * 8 > instants)
         width += 4;

@@ -22,6 +22,10 @@
  *     a sixteenth of all buckets used, by one instant      twice as wide, or four times
  *     an eighth of what is posted lies far                 sixteen times as wide
  *
+ * A width stays for as many instants as there were events when it was chosen. So each event is
+ * posted again about once, even if thousands lie ahead and each width looks wrong: of 20,000 reads
+ * that are under way at once, some end far behind the others, and those that end next are dense.
+ *
  * No width changes the order, only the time that it takes.
  *
  * Invariants
@@ -68,6 +72,7 @@ struct calendar {
     /* Since the last review: buckets that were due, instants beside one each, windows, posts to
      * `far`. */
     uint64_t n_buckets, n_shared, n_windows, n_far;
+    uint64_t n_moved; /* events that the last width was chosen with */
     struct calendar_lists near, windows;
 };
 

@@ -26,6 +26,8 @@ equal "roofs of a rank: 8 PEs of 16^3 and 64 lanes, 8 slices, two links of 128" 
 roof() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --format json --quiet "$@" | jq '.totals[0].fabric_gbs'; }
 equal "links of two ranks, of one, of ranks behind a switch" "128 null 64 64" \
     "$(roof --tp 2) $(roof --tp 1) $(roof --set sips=2) $(roof --set sips=4 --set fabric.bw_gbs=64)"
+times() { "$SIM" llm llama-3.2-1b --decode 16 --tries 1 --quiet --columns "$1" | awk '$2 ~ /^[0-9.]+$/ {print $1, $2}'; }
+equal "without causes, which take a simulation of their own, the same times" "$(times op,us,cause)" "$(times op,us)"
 run llm llama-3.2-1b --prefill 16 --tries 1 --format jsonl --quiet
 equal "jsonl: on the first line; a prefill has no time of a token" "true null null null" \
     "$(head -1 out | jq -r '.totals[0] | "\(.ttft_ms > 0) \(.tpot_ms) \(.tokens_per_s_user) \(.tokens_per_s)"')"
@@ -353,7 +355,40 @@ nodes:
 END
 pause_ns() { sed "s/1500.5/$1/" pause.yaml > paused.yaml; "$SIM" llm paused.yaml --format json --quiet | jq -c '[.rows[1:4][].us * 1000 | round]'; }
 equal "a pause" "$(pause_ns 0.5 | jq -c '[.[0] + 1500, .[1], .[2]]')" "$(pause_ns 1500.5)"
+printf 'kernbench_graph: 1\nnodes:\n- {id: a, op: time, ns: 5}\n' > only.yaml
+equal "nothing but a pause" 5 "$("$SIM" llm only.yaml --set cube.pes=1 --set cube.hbm.slices=1 --format json --quiet | jq '.rows[0].us * 1000')"
 equal "a barrier of all ranks takes longer than that of one" true "$(pause_ns 0 | jq '.[1] > .[0]')"
+
+# Collectives, messages and memories by what memories and edges carry: 1000 pJ a bit are 8 nJ a byte. What is reduced by 8 ranks of 32 KB
+# is read whole and written in part, and goes 7 steps of a part round the ring; a message is read once, written once, and passes one edge.
+cat > moves.yaml <<'END'
+kernbench_graph: 1
+ranks: 8
+nodes:
+- {id: in, op: embed, rows: 32, width: 512, table: 1K}
+- {id: rs, op: reduce_scatter, bytes: 32K, y: part}
+- {id: soft, op: softmax, rows: 4, width: 512}
+- {id: ag, op: all_gather, bytes: 32K}
+- {id: bc, op: broadcast, bytes: 32K, root: 3}
+- {id: give, op: send, bytes: 32K, ranks: [0], peer: 1}
+- {id: take, op: recv, bytes: 32K, ranks: [1], peer: 0}
+- {id: load, op: mem, bytes: 1M, dir: load, at: hbm}
+- {id: store, op: mem, bytes: 1M, dir: store, at: hbm}
+- {id: h2d, op: mem, bytes: 1M, dir: load, at: host}
+- {id: last, op: softmax, rows: 32, width: 512}
+END
+carried() { "$SIM" llm moves.yaml --set energy."$1"=1000 --format json --quiet | jq -c '[.rows[1], .rows[3:9][] | .energy_mj * 1e6 / 8 / 1024 | round]'; }
+equal "KB of memories: scattered, gathered, broadcast, sent, taken, loaded, stored" "[288,288,256,64,0,8192,8192]" "$(carried hbm_pj_bit)"
+equal "KB over edges between chiplets" "[224,224,32]" "$(carried d2d_pj_bit | jq -c '[.[0, 1, 3]]')"
+moves() { sed "s/1M/$1/" moves.yaml > moved.yaml; "$SIM" llm moved.yaml --format json --quiet | jq -c '[.rows[7:10][].us * 1000 | round]'; }
+equal "a MB more: a share for each PE's slice at 256 GB/s, all by the host's way at 128" "[512,512,8192]" \
+    "$(jq -cn --argjson one "$(moves 1M)" --argjson two "$(moves 2M)" '[range(3) | $two[.] - $one[.]]')"
+equal "what is gathered is as many rows as were scattered" "28672 28672 32768" \
+    "$("$SIM" llm moves.yaml --format json --quiet | jq -r '[.rows[1, 3, 4].link_bytes] | join(" ")')"
+run llm moves.yaml --chakra 'moves.%d.et' --quiet
+run llm 'moves.%d.et' --quiet
+[ $code -eq 0 ] && [ "$(awk '$8 ~ /^(rs|ag|bc|give|h2d)$/' out | wc -l)" -eq 5 ]
+ok "and a trace of them is replayed"
 
 cat > moe.yaml <<'END'
 kernbench_graph: 1
@@ -378,7 +413,14 @@ wrong()
 
 wrong "another version" "1:18: only version 1 is known" 's/graph: 1/graph: 2/'
 wrong "no op" "5:16: there is no op 'embd'" 's/embed/embd/'
-wrong "an op that is not simulated" "10:17: op mem is not simulated" 's/all_reduce/mem/'
+wrong "bytes of another matrix than is scattered" "5:3: bytes is 16384, and what it reads has 32768" 's/32K, y: part/16K, y: part/' moves.yaml
+wrong "what is scattered over what it is of" "5:3: y must be another matrix than x" 's/y: part/y: in/' moves.yaml
+wrong "rows that ranks cannot share" "5:3: x has 32 rows, which 3 ranks cannot share" 's/ranks: 8/ranks: 3/' moves.yaml
+wrong "no such rank" "8:45: '8' is no rank of 0 to 7" 's/root: 3/root: 8/' moves.yaml
+wrong "a message to itself" "9:54: a rank sends nothing to itself" 's/peer: 1/peer: 0/' moves.yaml
+wrong "a message of two ranks" "9:43: ranks must be a list of one rank" 's/ranks: .0./ranks: [0, 2]/' moves.yaml
+wrong "a message that no rank takes" "4:1: rank 0 sends to rank 1 1 times, which takes 0" '/id: take/d' moves.yaml
+wrong "a memory that is none" "12:51: at is hbm or host, not 'sram'" 's/store, at: hbm/store, at: sram/' moves.yaml
 wrong "a key too many" "9:56: there is no key 'foo' here" 's/deps: .att./deps: [att], foo: 1/'
 wrong "a key too few" "7:3: 'k' is missing" 's/, k: 256//'
 wrong "a number that is none" "7:32: '0' is not a whole number" 's/n: 384/n: 0/'
@@ -392,7 +434,7 @@ wrong "heads that do not divide" "8:3: kv_heads must divide heads" 's/kv_heads: 
 wrong "new tokens that are not kept" "8:3: q and kv must be of as many requests, q at most kv" 's/kv: .[^]]*./kv: [1]/; s/q: .[^]]*./q: [2]/'
 wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/dim: 128/dim: 128, a: i8/; s/k: 256/k: 256, out: i8/'
 wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
-wrong "a matrix of which only a column is gathered" "10:3: only what a topk has written is gathered" 's/all_reduce/all_gather/'
+wrong "bytes of one rank in place of all that is gathered" "10:3: bytes is 2048, and what it reads has 4096" 's/all_reduce/all_gather/'
 wrong "a weight of less than a byte" "7:48: 'i4' has less than a byte" 's/k: 256/k: 256, b: i4/'
 wrong "more bytes than 64 bits count" "7:3: it has more than 2^55 bytes" 's/n: 384/n: 1024G/; s/layer: 3/layer: 1M/'
 wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 columns" 's/dim: 128/dim: 1024G/'

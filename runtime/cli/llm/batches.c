@@ -94,8 +94,11 @@ static enum exit_code route(struct llm *l, const struct batch *b,
 static enum exit_code with_rows(struct llm *l, struct batch *b, const char *phase)
 {
     struct pipeline *p = memory_new(1, sizeof *p);
-    struct simulator sim = {
-        .cli = l->cli, .chip = &l->chip, .known = &l->known, .tries = tries_of(&l->cli->opts)};
+    struct simulator sim = {.cli = l->cli,
+                            .chip = &l->chip,
+                            .known = &l->known,
+                            .tries = tries_of(&l->cli->opts),
+                            .skips_causes = !llm_tells_causes(&l->cli->opts)};
     const struct llm_routing *routing;
     enum exit_code code = route(l, b, &routing);
 

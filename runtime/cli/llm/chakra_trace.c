@@ -64,26 +64,16 @@ static enum exit_code set_remote(const struct making *m, const struct chakra_nod
 {
     const struct chip *c = m->rates->chip;
     uint32_t pe = c->order[(size_t)m->rank * c->unit_pes];
-    bool load = from->type == CHAKRA_LOAD;
-    kb_endpoint host = {.kind = KB_HOST}, slice, at;
     kb_error why = {""};
-    kb_cost cost;
 
     to->slot = REPLAY_COMM;
     if (!from->has[CHAKRA_SIZE])
         return bad(m, from, "has no ", chakra_key_name(CHAKRA_SIZE));
     if (from->value[CHAKRA_SIZE] == 0)
         return EXIT_OK;
-    kb_status status = kb_pe_slice(c->topo, pe, &slice);
-    if (!status)
-        status = kb_pe_get(c->topo, pe, &at);
-    host.sip = at.sip;
-    if (!status)
-        status = kb_route_cost(c->topo, load ? KB_WRITE : KB_READ, &host, &slice,
-                               (uint64_t)from->value[CHAKRA_SIZE], &cost, &why);
-    if (status)
+    if (chip_host_fs(c, pe, from->type == CHAKRA_LOAD, (uint64_t)from->value[CHAKRA_SIZE], &to->fs,
+                     &why))
         return bad(m, from, "cannot be moved: ", why.text);
-    to->fs = kb_formula_fs(&cost);
     return EXIT_OK;
 }
 

@@ -117,6 +117,10 @@ static int64_t ranks_of(const struct llm_op *op, const struct shape *s)
     switch (op->kind) {
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_BARRIER:
         return s->tp;
     case LLM_DISPATCH:
     case LLM_COLLECT:
@@ -135,21 +139,68 @@ static bool has_groups(const struct graph *g, const struct shape *s)
     return false;
 }
 
+static int64_t comm_type(const struct llm_op *op)
+{
+    switch (op->kind) {
+    case LLM_ALL_REDUCE:
+    case LLM_BARRIER: /* ASTRA-sim has none: a word of each */
+        return CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_REDUCE;
+    case LLM_ALL_GATHER:
+    case LLM_GATHER:
+        return CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_GATHER;
+    case LLM_SCATTER:
+        return CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__REDUCE_SCATTER;
+    case LLM_BROADCAST:
+        return CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__BROADCAST;
+    default:
+        return CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_TO_ALL;
+    }
+}
+
+/* Of a gathering the part of one rank. */
+static int64_t comm_size(const struct llm_op *op, int64_t n)
+{
+    if (op->kind == LLM_BARRIER)
+        return 8;
+    return op->kind == LLM_ALL_GATHER || op->kind == LLM_GATHER ? op->bytes / n : op->bytes;
+}
+
 static void set_collective(struct made *m, const struct llm_op *op, const struct out *o)
 {
     int64_t n = ranks_of(op, o->shape);
-    bool gather = op->kind == LLM_ALL_GATHER;
 
     m->node.type = CHAKRA_PROTO_MSG__NODE_TYPE__COMM_COLL_NODE;
-    add_int(m, "comm_type",
-            op->kind == LLM_ALL_REDUCE ? CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_REDUCE
-            : gather                   ? CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_GATHER
-                                       : CHAKRA_PROTO_MSG__COLLECTIVE_COMM_TYPE__ALL_TO_ALL);
-    add_int(m, "comm_size", gather ? op->bytes / n : op->bytes);
+    add_int(m, "comm_type", comm_type(op));
+    add_int(m, "comm_size", comm_size(op, n));
     if (n < o->shape->tp) {
         snprintf(m->group, sizeof m->group, "%lld", (long long)(o->rank / n + 1));
         add_text(m, "pg_name", m->group);
     }
+}
+
+static bool is_message(const struct llm_op *op)
+{
+    return op->kind == LLM_GIVE || op->kind == LLM_TAKE;
+}
+
+static void set_message(struct made *m, const struct llm_op *op)
+{
+    bool sends = op->kind == LLM_GIVE;
+
+    m->node.type = sends ? CHAKRA_PROTO_MSG__NODE_TYPE__COMM_SEND_NODE
+                         : CHAKRA_PROTO_MSG__NODE_TYPE__COMM_RECV_NODE;
+    add_int(m, "comm_src", sends ? op->root : op->peer);
+    add_int(m, "comm_dst", sends ? op->peer : op->root);
+    add_int(m, "comm_tag", 0);
+    add_int(m, "comm_size", op->bytes);
+}
+
+/* Of remote memory: loads and stores of the host. */
+static void set_remote(struct made *m, const struct llm_op *op)
+{
+    m->node.type = op->stores ? CHAKRA_PROTO_MSG__NODE_TYPE__MEM_STORE_NODE
+                              : CHAKRA_PROTO_MSG__NODE_TYPE__MEM_LOAD_NODE;
+    add_size(m, "tensor_size", (uint64_t)op->bytes);
 }
 
 static void set_compute(struct made *m, const struct llm_op *op, const struct shape *s)
@@ -166,9 +217,12 @@ static void put_node(struct out *o, const struct llm_op *op, int64_t fs)
 {
     struct made m = {.node = CHAKRA_PROTO_MSG__NODE__INIT, .dep = o->id};
 
+    o->at_fs += fs;
+    if (is_message(op) && op->root != o->rank) /* is of another rank */
+        return;
     m.node.id = o->id + 1;
     m.node.name = (char *)op->id;
-    m.node.duration_micros = chakra_micros(o->at_fs, o->at_fs + fs);
+    m.node.duration_micros = chakra_micros(o->at_fs - fs, o->at_fs);
     if (o->id > 0) {
         m.node.data_deps = &m.dep;
         m.node.n_data_deps = 1;
@@ -176,11 +230,14 @@ static void put_node(struct out *o, const struct llm_op *op, int64_t fs)
     add_flag(&m, "is_cpu_op", false);
     if (ranks_of(op, o->shape) > 1)
         set_collective(&m, op, o);
+    else if (is_message(op))
+        set_message(&m, op);
+    else if (op->kind == LLM_MOVE && op->of_host)
+        set_remote(&m, op);
     else
         set_compute(&m, op, o->shape);
     put_message(o, &m.node.base);
     o->id++;
-    o->at_fs += fs;
 }
 
 static void put_nodes(struct out *o, const struct graph *g, const int64_t *each_fs)

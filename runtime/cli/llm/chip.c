@@ -346,6 +346,22 @@ double chip_flops_per_ns(const struct chip *c)
     return 2 * c->mac[0] * c->mac[1] * c->mac[2] * c->clock_ghz * c->rate * c->unit_pes;
 }
 
+kb_status chip_host_fs(const struct chip *c, uint32_t pe, bool load, uint64_t bytes, int64_t *fs,
+                       kb_error *why)
+{
+    kb_endpoint host = {.kind = KB_HOST}, slice, at;
+    kb_cost cost;
+    kb_status status = kb_pe_slice(c->topo, pe, &slice);
+
+    if (!status)
+        status = kb_pe_get(c->topo, pe, &at);
+    host.sip = at.sip;
+    if (!status)
+        status = kb_route_cost(c->topo, load ? KB_H2D : KB_D2H, &host, &slice, bytes, &cost, why);
+    *fs = status ? 0 : kb_formula_fs(&cost);
+    return status;
+}
+
 void chip_free(struct chip *chip)
 {
     free(chip->order);

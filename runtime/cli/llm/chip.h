@@ -52,6 +52,10 @@ struct chip {
 /* The peak of a rank's engines in bf16: a product and a sum are two. */
 double chip_flops_per_ns(const struct chip *c);
 
+/* What bytes take alone between the home of a PE and the host of its SIP; `load`: to the PE. */
+kb_status chip_host_fs(const struct chip *c, uint32_t pe, bool load, uint64_t bytes, int64_t *fs,
+                       kb_error *why);
+
 /* EXIT_USAGE after a message: units have different numbers of PEs. Give back with chip_free(). */
 enum exit_code chip_of(const struct cli *cli, struct chip *out);
 void chip_free(struct chip *chip);

@@ -160,6 +160,7 @@ static enum exit_code count_one(const struct cli *cli, const struct chip *c, con
 
     *one = *g;
     one->op[0] = g->op[i];
+    one->op[0].both = true;
     one->n = 1;
     one->layers = 1;
     enum exit_code code = run_counted(cli, c, one, s, &count);
@@ -180,6 +181,8 @@ enum exit_code energy_count(const struct cli *cli, const struct chip *c, const s
 
     for (size_t i = 0; i < g->n && !code; i++) {
         out[i] = (struct energy_counts){0};
+        if (g->op[i].kind == LLM_TAKE) /* what is taken counts where it is sent */
+            continue;
         code = count_one(cli, c, g, s, i, &out[i]);
     }
     return code;

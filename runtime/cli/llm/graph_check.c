@@ -46,6 +46,12 @@ static const char *floats_of(const struct llm_op *op)
     case LLM_SEND:
     case LLM_TIME:
     case LLM_BARRIER:
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_GIVE:
+    case LLM_TAKE:
+    case LLM_MOVE:
         return NULL;
     }
     return NULL;
@@ -75,7 +81,9 @@ static double room_of(const struct llm_op *op, const struct shape *s, double tim
                                    (double)op->kv_heads * (double)op->dim, s->kv_dtype)
                     : 0;
 
-    return x + y + w * (op->is_layer ? times : 1) + kv * times;
+    double z = op->kind == LLM_MOVE && !op->of_host ? (double)op->bytes : 0;
+
+    return x + y + z + w * (op->is_layer ? times : 1) + kv * times;
 }
 
 /* What a rank must have of the bytes of an operation between ranks. */
@@ -86,18 +94,14 @@ static int64_t bytes_needed(const struct llm_op *op, const struct shape *s)
 
     if (op->kind == LLM_DISPATCH || op->kind == LLM_COLLECT)
         return (tokens + ep - 1) / ep * op->chosen * row;
-    return op->x.rows * row * (op->kind == LLM_ALL_GATHER ? s->tp : 1);
+    bool gathers = op->kind == LLM_ALL_GATHER || op->kind == LLM_GATHER;
+
+    return op->x.rows * row * (gathers ? s->tp : 1);
 }
 
 static bool collective_wrong(const struct llm_op *op, const struct shape *s,
                              char why[GRAPH_WHY_BYTES])
 {
-    bool gathers = op->kind == LLM_ALL_GATHER;
-
-    if (gathers && (op->x.cols != 1 || op->x.dtype != KB_I64)) {
-        snprintf(why, GRAPH_WHY_BYTES, "only what a topk has written is gathered");
-        return true;
-    }
     int64_t needed = bytes_needed(op, s);
     if (op->bytes != needed)
         snprintf(why, GRAPH_WHY_BYTES, "bytes is %lld, and what it reads has %lld",

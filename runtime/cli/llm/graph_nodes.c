@@ -108,15 +108,14 @@ static bool check_rows(struct graph_reader *r, const yaml_node_t *node, int64_t 
     return false;
 }
 
-static void set_experts(const struct graph_reader *r, struct llm_op *op)
+void graph_set_experts(const struct graph_reader *r, struct llm_op *op)
 {
     op->experts = r->out->experts;
     op->chosen = r->out->chosen;
     op->ep = r->out->shape.ep;
 }
 
-/* Rows of a token in a rank, of which it chooses `each`: no more than the rank has experts. */
-static int64_t rows_of_token(const struct graph_reader *r, int64_t each)
+int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each)
 {
     int64_t own = r->out->experts / r->out->shape.ep;
 
@@ -147,8 +146,8 @@ static void read_grouped(struct graph_reader *r, const yaml_node_t *node, struct
                             0,   graph_dtype(r, node, "out", a), each};
     if (sum == 0 || !check_rows(r, node, sum, each))
         return;
-    set_experts(r, op);
-    op->y.each = rows_of_token(r, each);
+    graph_set_experts(r, op);
+    op->y.each = graph_rows_of_token(r, each);
     op->y.rows = sum / each * op->y.each;
     op->gathers = !of_rows || was_sent(r, from);
     op->x = graph_read_as(r, node, "x",
@@ -171,14 +170,14 @@ static void read_combine(struct graph_reader *r, const yaml_node_t *node, struct
     op->has_z = yaml_value(&r->yaml, node, "z");
     if (op->has_z)
         op->z = graph_read_as(r, node, "z", op->y);
-    x.each = rows_of_token(r, graph_count(r, node, "each", 1));
+    x.each = graph_rows_of_token(r, graph_count(r, node, "each", 1));
     if (!from || from->each != x.each) {
         yaml_bad(&r->yaml, node, "x must be what a grouped_gemm of as many rows each has written");
         return;
     }
     x.rows *= x.each;
     op->x = graph_read_as(r, node, "x", x);
-    set_experts(r, op);
+    graph_set_experts(r, op);
 }
 
 /* The largest of each row, or with k the numbers of the k largest and their shares. */
@@ -196,7 +195,7 @@ static void read_topk(struct graph_reader *r, const yaml_node_t *node, struct ll
     r->out->chosen = yaml_count(&r->yaml, k);
     r->out->experts = op->x.cols;
     r->out->tokens = op->x.rows;
-    set_experts(r, op);
+    graph_set_experts(r, op);
     op->y =
         (struct llm_matrix){op->x.rows, 2 * op->chosen, 2 * op->chosen, GRAPH_ROUTES, KB_I32, 0};
     if (op->chosen > op->x.cols || op->x.cols > GRAPH_EXPERTS_MAX)
@@ -279,85 +278,9 @@ static void read_act(struct graph_reader *r, const yaml_node_t *node, struct llm
     op->x = graph_read_as(r, node, "x", from);
     op->y.each = op->x.each;
     if (op->x.each > 0)
-        set_experts(r, op);
+        graph_set_experts(r, op);
     if (op->x.unit != from.unit)
         yaml_bad(&r->yaml, node, "x was written with another unit than %lld", (long long)from.unit);
-}
-
-/* It has no group, or that which the operation is of. */
-static void check_group(struct graph_reader *r, const yaml_node_t *node, const char *of)
-{
-    const yaml_node_t *group = yaml_value(&r->yaml, node, "group");
-    const char *word = group ? yaml_word(&r->yaml, group) : of;
-
-    if (strcmp(word, of) != 0 && (strcmp(of, "tp") != 0 || strcmp(word, "all") != 0))
-        yaml_bad(&r->yaml, group, "only %s simulated",
-                 strcmp(of, "tp") == 0   ? "groups tp and all are"
-                 : strcmp(of, "ep") == 0 ? "group ep is"
-                                         : "group pp is");
-}
-
-/* Tokens to the ranks of their experts, or rows of experts back to those of the tokens. */
-static void read_exchange(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
-{
-    const struct llm_matrix *x = graph_read_x(r, node);
-    const struct graph_file *f = r->out;
-
-    check_group(r, node, "ep");
-    op->bytes = graph_count(r, node, "bytes", 1);
-    if (!x || f->chosen == 0 || f->shape.ep == 1) {
-        yaml_bad(&r->yaml, node, "an all_to_all is of tokens behind a topk with k, among ep ranks");
-        return;
-    }
-    set_experts(r, op);
-    op->kind = x->each > 0 ? LLM_COLLECT : LLM_DISPATCH;
-    op->x = op->y = *x;
-    op->y.each = rows_of_token(r, op->chosen);
-    op->y.rows = f->tokens * op->y.each;
-    op->z = op->y;
-    op->z.at = GRAPH_SENT;
-    if (op->kind == LLM_DISPATCH && x->rows != f->tokens)
-        yaml_bad(&r->yaml, node, "x has %lld rows, and there are %lld tokens", (long long)x->rows,
-                 (long long)f->tokens);
-}
-
-/* The sum of x and z to the next stage. */
-static void read_send(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
-{
-    const struct llm_matrix *x = graph_read_x(r, node);
-
-    check_group(r, node, "pp");
-    op->bytes = graph_count(r, node, "bytes", 1);
-    if (!x || r->is_layer || !r->was_layer)
-        yaml_bad(&r->yaml, node, "a send is of what nodes that repeat, before it, have left");
-    else
-        op->x = op->y = *x;
-    op->z = yaml_value(&r->yaml, node, "z") ? graph_read_as(r, node, "z", op->x) : op->x;
-}
-
-static void read_collective(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
-{
-    const struct llm_matrix *x = graph_read_x(r, node);
-
-    check_group(r, node, "tp");
-    if (!x)
-        yaml_bad(&r->yaml, node, "nothing before it is there to be reduced");
-    else
-        op->x = op->y = *x;
-    op->bytes = graph_count(r, node, "bytes", 1);
-}
-
-/* It leaves what is there to the node behind it. */
-static void read_pause(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
-{
-    const struct llm_matrix *x = graph_read_x(r, node);
-
-    if (x)
-        op->x = op->y = *x;
-    if (op->kind == LLM_BARRIER)
-        check_group(r, node, "tp");
-    else
-        op->idle_fs = yaml_ns(&r->yaml, yaml_value(&r->yaml, node, "ns"));
 }
 
 void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op)
@@ -394,10 +317,11 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
         read_combine(r, node, op);
         break;
     case LLM_DISPATCH:
-        read_exchange(r, node, op);
+        graph_read_exchange(r, node, op);
         break;
     case LLM_SEND:
-        read_send(r, node, op);
+    case LLM_TAKE:
+        graph_read_send(r, node, op);
         break;
     case LLM_Q_ROPE:
         graph_read_q_rope(r, node, op);
@@ -410,17 +334,22 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
         break;
     case LLM_ROUTE: /* are no words of their own */
     case LLM_COLLECT:
+    case LLM_GATHER:
+    case LLM_GIVE:
         break;
     case LLM_TOPK:
         read_topk(r, node, op);
         break;
     case LLM_ALL_REDUCE:
     case LLM_ALL_GATHER:
-        read_collective(r, node, op);
+    case LLM_SCATTER:
+    case LLM_BROADCAST:
+        graph_read_collective(r, node, op);
         break;
     case LLM_TIME:
     case LLM_BARRIER:
-        read_pause(r, node, op);
+    case LLM_MOVE:
+        graph_read_pause(r, node, op);
         break;
     }
 }

@@ -61,14 +61,16 @@ static const struct kind kinds[] = {
     {"add", LLM_ADD, {"rows", "width"}, {"dtype"}},
     {"topk", LLM_TOPK, {"rows", "width"}, {"dtype", "k"}},
     {"all_reduce", LLM_ALL_REDUCE, {"bytes"}, {"group"}},
-    {"all_gather", LLM_ALL_GATHER, {"bytes"}, {"group"}},
-    {"all_to_all", LLM_DISPATCH, {"bytes"}, {"group"}}, /* or LLM_COLLECT, by what it reads */
-    {"send", LLM_SEND, {"bytes"}, {"group"}},
+    {"all_gather", LLM_ALL_GATHER, {"bytes"}, {"group"}}, /* or LLM_GATHER, of no topk */
+    {"all_to_all", LLM_DISPATCH, {"bytes"}, {"group"}},   /* or LLM_COLLECT, by what it reads */
+    {"reduce_scatter", LLM_SCATTER, {"bytes"}, {"group"}},
+    {"broadcast", LLM_BROADCAST, {"bytes"}, {"group", "root"}},
+    {"send", LLM_SEND, {"bytes"}, {"group", "ranks", "peer"}}, /* or LLM_GIVE, with a peer */
+    {"recv", LLM_TAKE, {"bytes", "ranks", "peer"}, {NULL}},
+    {"mem", LLM_MOVE, {"bytes", "dir", "at"}, {NULL}},
     {"barrier", LLM_BARRIER, {NULL}, {"group"}},
     {"time", LLM_TIME, {"ns"}, {NULL}},
 };
-
-static const char *const not_simulated[] = {"reduce_scatter", "broadcast", "recv", "mem", NULL};
 
 /* -- nodes ------------------------------------------------------------------------------------ */
 
@@ -80,11 +82,6 @@ static const struct kind *kind_of(struct graph_reader *r, const yaml_node_t *nod
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].word, word) == 0)
             return &kinds[i];
-    for (size_t i = 0; not_simulated[i]; i++)
-        if (strcmp(not_simulated[i], word) == 0) {
-            yaml_bad(&r->yaml, at, "op %s is not simulated", word);
-            return NULL;
-        }
     if (*word)
         yaml_bad(&r->yaml, at, "there is no op '%s'", word);
     return NULL;
@@ -135,7 +132,8 @@ static bool is_in_place(enum llm_kind kind)
 {
     return kind == LLM_ALL_REDUCE || kind == LLM_ALL_GATHER || kind == LLM_QK_NORM ||
            kind == LLM_ROPE || kind == LLM_Q_ROPE || kind == LLM_SEND || kind == LLM_TIME ||
-           kind == LLM_BARRIER;
+           kind == LLM_BARRIER || kind == LLM_BROADCAST || kind == LLM_GIVE || kind == LLM_TAKE ||
+           kind == LLM_MOVE;
 }
 
 static void read_node(struct graph_reader *r, const yaml_node_t *node)
@@ -168,6 +166,8 @@ static void read_node(struct graph_reader *r, const yaml_node_t *node)
         op.y.at = op.x.at;
     else if (op.kind != LLM_ROUTE && op.kind != LLM_LATENT) /* their places are known */
         graph_write_matrix(r, node, id, &op.y);
+    if ((op.kind == LLM_SCATTER || op.kind == LLM_GATHER) && op.x.at == op.y.at)
+        yaml_bad(&r->yaml, node, "y must be another matrix than x");
     if (op.kind == LLM_KEPT)
         op.x.at = op.y.at;
     g->op[g->n++] = op;
@@ -236,6 +236,41 @@ static void read_ranks(struct graph_reader *r, const yaml_node_t *root)
         yaml_bad(&r->yaml, at, "microbatches are of stages (pp)");
 }
 
+/* Messages from rank `from` to `to`. */
+static int64_t messages(const struct graph *g, enum llm_kind kind, int64_t from, int64_t to)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const struct llm_op *op = &g->op[i];
+        bool is = kind == LLM_GIVE ? op->root == from && op->peer == to
+                                   : op->root == to && op->peer == from;
+
+        n += op->kind == kind && is ? (op->is_layer ? g->layers : 1) : 0;
+    }
+    return n;
+}
+
+/* Each message that one rank sends another one takes. */
+static void check_messages(struct graph_reader *r, const yaml_node_t *nodes)
+{
+    const struct graph *g = &r->out->graph;
+
+    for (size_t i = 0; i < g->n && r->yaml.n_bad == 0; i++) {
+        const struct llm_op *op = &g->op[i];
+        int64_t from = op->kind == LLM_GIVE ? op->root : op->peer;
+        int64_t to = op->kind == LLM_GIVE ? op->peer : op->root, sent, taken;
+
+        if (op->kind != LLM_GIVE && op->kind != LLM_TAKE)
+            continue;
+        sent = messages(g, LLM_GIVE, from, to);
+        taken = messages(g, LLM_TAKE, from, to);
+        if (sent != taken)
+            yaml_bad(&r->yaml, nodes, "rank %lld sends to rank %lld %lld times, which takes %lld",
+                     (long long)from, (long long)to, (long long)sent, (long long)taken);
+    }
+}
+
 /* A graph of stages has a send behind what repeats, and layers for each. */
 static void check_stages(struct graph_reader *r, const yaml_node_t *nodes)
 {
@@ -286,6 +321,8 @@ static void read_graph(struct graph_reader *r)
     r->out->graph.dense_layers = r->n_kv;
     if (r->yaml.n_bad == 0)
         check_stages(r, nodes);
+    if (r->yaml.n_bad == 0)
+        check_messages(r, nodes);
     if (*r->repeated && !r->was_layer && r->yaml.n_bad == 0)
         yaml_bad(&r->yaml, nodes, "'%s' does not begin", r->repeated);
 }

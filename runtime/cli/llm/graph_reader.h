@@ -62,6 +62,17 @@ void graph_read_kind(struct graph_reader *r, const yaml_node_t *node, struct llm
 /* Requests of an operation on heads: those of the graph. */
 void graph_read_lengths(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
 
+/* -- between ranks, and of memories: graph_nodes_moves.c -- */
+
+void graph_read_exchange(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_send(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_collective(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+void graph_read_pause(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
+
+/* Rows of a token in a rank, of which it chooses `each`: no more than the rank has experts. */
+int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each);
+void graph_set_experts(const struct graph_reader *r, struct llm_op *op);
+
 /* -- of latents: graph_nodes_latent.c -- */
 
 void graph_read_by_heads(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);

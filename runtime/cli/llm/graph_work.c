@@ -182,7 +182,14 @@ uint64_t op_read_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_COLLECT:
     case LLM_TIME:
     case LLM_BARRIER:
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_GIVE:
+    case LLM_TAKE:
         return 0;
+    case LLM_MOVE:
+        return op->of_host || op->stores ? 0 : (uint64_t)op->bytes;
     }
     return 0;
 }
@@ -216,7 +223,14 @@ uint64_t op_written_bytes(const struct llm_op *op, const struct shape *s)
     case LLM_COLLECT:
     case LLM_TIME:
     case LLM_BARRIER:
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_GIVE:
+    case LLM_TAKE:
         return 0;
+    case LLM_MOVE:
+        return op->of_host || !op->stores ? 0 : (uint64_t)op->bytes;
     default:
         return matrix_bytes(&op->y);
     }
@@ -226,11 +240,13 @@ uint64_t op_link_bytes(const struct llm_op *op, const struct shape *s)
 {
     uint64_t others = (uint64_t)(s->tp - 1), n = (uint64_t)s->tp;
 
-    if (op->kind == LLM_SEND)
+    if (op->kind == LLM_SEND || op->kind == LLM_BROADCAST || op->kind == LLM_GIVE)
         return (uint64_t)op->bytes;
     if (op->kind == LLM_ALL_REDUCE)
         return 2 * (uint64_t)op->bytes / n * others;
     if (op->kind == LLM_DISPATCH || op->kind == LLM_COLLECT)
         return (uint64_t)op->bytes / (uint64_t)op->ep * (uint64_t)(op->ep - 1);
-    return op->kind == LLM_ALL_GATHER ? (uint64_t)op->bytes / n * others : 0;
+    if (op->kind == LLM_ALL_GATHER || op->kind == LLM_GATHER || op->kind == LLM_SCATTER)
+        return (uint64_t)op->bytes / n * others;
+    return 0;
 }

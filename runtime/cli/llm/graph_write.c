@@ -233,6 +233,12 @@ static void put_kind(struct sink *s, const struct llm_op *op, kb_dtype kv)
         break;
     case LLM_TIME: /* are of no model */
     case LLM_BARRIER:
+    case LLM_SCATTER:
+    case LLM_GATHER:
+    case LLM_BROADCAST:
+    case LLM_GIVE:
+    case LLM_TAKE:
+    case LLM_MOVE:
         break;
     }
 }

@@ -2,6 +2,7 @@
 #include "cli/llm/llm_asked.h"
 #include "cli/llm/chakra.h"
 #include "cli/llm/graph_check.h"
+#include "cli/out/columns.h"
 #include "cli/out/session.h"
 #include <stdio.h>
 #include <string.h>
@@ -241,6 +242,13 @@ enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
         return EXIT_OK;
     l->known.map = map;
     return tile_map_read(l->cli, &l->chip, o->map, map);
+}
+
+bool llm_tells_causes(const struct opts *o)
+{
+    bool is_kept = o->search || o->sqlite || o->vary.n > 0;
+
+    return is_kept || !o->columns || columns_listed(o->columns, "cause");
 }
 
 bool llm_tells_energy(const struct llm *l)

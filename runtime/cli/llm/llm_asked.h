@@ -51,4 +51,7 @@ enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
 /* Has the machine keys of energy, or may another of --vary have some? */
 bool llm_tells_energy(const struct llm *l);
 
+/* Are causes printed or kept? They take a simulation more. */
+bool llm_tells_causes(const struct opts *o);
+
 #endif

@@ -203,6 +203,9 @@ static void fit_to_grid(struct llm_op *op, uint32_t p, uint32_t q)
         op->y.cols = q;
     if (op->kind == LLM_ALL_GATHER)
         op->x = op->y;
+    if (op->kind == LLM_MOVE && !op->of_host) /* a share for each PE */
+        op->z = (struct llm_matrix){
+            p, q * ((op->bytes + p * q - 1) / (p * q)), 1, GRAPH_MOVED, KB_U8, 0};
     if (op->kind == LLM_ROPE)
         op->z = (struct llm_matrix){op->x.rows, op->dim * q, op->dim, GRAPH_TURNED, KB_F32, 0};
     if (op->kind == LLM_Q_ROPE || op->kind == LLM_LATENT)

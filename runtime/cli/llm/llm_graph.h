@@ -37,6 +37,7 @@ enum {
     GRAPH_LATENT_SUMS,
     GRAPH_KEPT,
     GRAPH_MADE,
+    GRAPH_MOVED, /* what loads and stores of a memory move */
     GRAPH_NAMED = 32
 };
 

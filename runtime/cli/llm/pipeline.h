@@ -40,6 +40,7 @@ struct simulator {
     struct searched *known; /* tiles */
     uint64_t tries;
     const char *chakra; /* where the one stage goes as a trace; NULL: nowhere */
+    bool skips_causes;
 };
 
 /*

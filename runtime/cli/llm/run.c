@@ -69,9 +69,9 @@ static kb_status launch(const struct chip *c, const struct graph *g, struct work
 {
     static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
     size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
-    kb_status status =
-        kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), (int64_t)g->room),
-                      by_rows, &w->room, why);
+    int64_t room = g->room > 0 ? (int64_t)g->room : 1; /* pauses need none */
+    kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), room),
+                                     by_rows, &w->room, why);
 
     if (!status)
         status = kb_tensor_fill_arange(w->room, 0, 0, why); /* made when it is read: never */

@@ -308,6 +308,36 @@ static void buckets_become_narrower_within_a_window(void **state)
     drop(&p);
 }
 
+/* A time in one of the next swarms, which come each microsecond, or far behind them. */
+static uint64_t in_a_swarm(uint64_t now_fs, uint64_t *dice)
+{
+    uint64_t swarm = now_fs / 1000000000 + (draw(dice) % 8 ? 1 + draw(dice) % 400 : 100000);
+
+    return swarm * 1000000000 + draw(dice) % 4000;
+}
+
+/* Where some lie far and the others crowd, each width looks wrong. What lies ahead is posted again
+ * for a new width only when as much has been taken. */
+static void a_width_stays_for_what_it_has_cost(void **state)
+{
+    struct pair p = pair_of(ROWS);
+    uint64_t dice = 3, moved = 0;
+    unsigned width = p.calendar->width;
+
+    (void)state;
+    for (uint32_t i = 0; i < ROWS; i++)
+        post(&p, i, in_a_swarm(0, &dice), EV_ARRIVE);
+    for (uint32_t i = 0; i < TAKEN; i++) {
+        uint32_t slot = take(&p);
+
+        post(&p, slot, in_a_swarm(p.txns[slot].at_fs, &dice), EV_ARRIVE);
+        moved += p.calendar->width != width ? ROWS : 0;
+        width = p.calendar->width;
+    }
+    assert_in_range(moved, ROWS, 2 * TAKEN);
+    drop(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_bucket_has_its_own_events),
         cmocka_unit_test(looked_at_before_it_is_taken),
         cmocka_unit_test(buckets_become_narrower_within_a_window),
+        cmocka_unit_test(a_width_stays_for_what_it_has_cost),
         cmocka_unit_test(no_memory),
     };
 

@@ -178,21 +178,30 @@ static void check_apart(const struct call *call, const struct run *runs, uint32_
     free(sorted);
 }
 
-/* Room for a list of `n` runs, which the command owns. */
+/* Room for a list of `n` runs, which the command owns; the caller sets all of them. */
 static void new_list(const struct call *call, struct command *c, uint32_t n)
 {
     if (n == 0 || n > TILE_RUNS_MAX)
         BAD(call, "a list has 1 to %d pieces, not %u", TILE_RUNS_MAX, n);
-    c->runs = calloc(n, sizeof *c->runs);
+    c->runs = malloc(n * sizeof *c->runs);
     if (!c->runs)
         call_no_memory(call);
     c->op.n_runs = n;
+}
+
+/* Does it lie in the memory in which the one before was found, which is no TCM? */
+static inline bool lies_there(const struct found_memory *m, const struct run *run, uint64_t elem)
+{
+    uint64_t offset = run->at - m->begin;
+
+    return offset < m->nbytes && run->nbytes <= m->nbytes - offset && !(offset & (elem - 1));
 }
 
 /* The list is there: finds the memories of its runs, and checks them. */
 static void check_list(const struct call *call, struct command *c, uint64_t elem)
 {
     const struct kb_topology *t = call->pe->sim->topo;
+    struct found_memory m = {.nbytes = 0};
     uint64_t nbytes = 0;
 
     for (uint32_t i = 0; i < c->op.n_runs; i++) {
@@ -201,10 +210,14 @@ static void check_list(const struct call *call, struct command *c, uint64_t elem
         if (run->nbytes == 0 || run->nbytes > c->nbytes)
             BAD(call, "piece %u of the list has %llu bytes, and the tensor %llu", i,
                 (unsigned long long)run->nbytes, (unsigned long long)c->nbytes);
+        nbytes += run->nbytes;
+        run->area = m.dst;
+        if (lies_there(&m, run, elem))
+            continue;
         run->area = check_range(call, run->at, run->nbytes, elem);
         if (unit_is_tcm(t, dst_unit(t, run->area)))
             BAD(call, "piece %u of the list lies in a TCM, not in a slice or an SRAM", i);
-        nbytes += run->nbytes;
+        m = call->pe->found;
     }
     if (nbytes != c->nbytes)
         BAD(call, "the pieces of the list have %llu bytes, and the tensor %llu",

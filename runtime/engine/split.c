@@ -89,8 +89,8 @@ static bool find_memory(struct cut *c)
     if (!address_find(t, c->run_at, &c->memory.dst, &offset))
         return false;
     c->memory.begin = c->run_at - offset;
-    c->memory.nbytes = address_memory_bytes(t, dst_cube(t, c->memory.dst),
-                                            address_space(t, c->run_at));
+    c->memory.nbytes =
+        address_memory_bytes(t, dst_cube(t, c->memory.dst), address_space(t, c->run_at));
     return true;
 }
 
@@ -110,8 +110,7 @@ static bool cut_run(struct cut *c, struct run run)
         if (!address_range(t, c->run_at, run.nbytes, &c->range))
             return false;
     } else if (find_memory(c))
-        c->range =
-            address_in_memory(c->memory.dst, c->run_at - c->memory.begin, run.nbytes);
+        c->range = address_in_memory(c->memory.dst, c->run_at - c->memory.begin, run.nbytes);
     else
         return false;
     c->range.packet = packet;

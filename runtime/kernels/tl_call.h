@@ -100,6 +100,8 @@ KERNELS_OWN void tensor_give_back(const struct call *call, struct tl_tensor *ten
 KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,
                                          kb_dtype dtype, const struct dims *shape, uint64_t nbytes);
 KERNELS_OWN struct command *new_command(const struct call *call, enum op_kind kind);
+/* The same of a message, a composite, an acc_store or a fused one: with all fields. */
+KERNELS_OWN struct command *new_whole_command(const struct call *call, enum op_kind kind);
 KERNELS_OWN void add_operand(struct command *c, struct tl_tensor *tensor);
 /* Several; scalars take the type of the tensors. */
 KERNELS_OWN void add_operands(struct command *c, struct tl_tensor *const *operands, uint32_t n,

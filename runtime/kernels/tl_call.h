@@ -85,6 +85,14 @@ KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
 KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
                                  uint64_t align);
 
+/* Does a run lie in a memory that was found before, aligned to `align`? */
+static inline bool lies_there(const struct found_memory *m, const struct run *run, uint64_t align)
+{
+    uint64_t offset = run->at - m->begin;
+
+    return offset < m->nbytes && run->nbytes <= m->nbytes - offset && !(offset & (align - 1));
+}
+
 /* The bytes of a tensor whose version has them, aligned to its elements, until it is given back. */
 KERNELS_OWN const unsigned char *tensor_bytes(const struct call *call, struct tl_tensor *tensor);
 

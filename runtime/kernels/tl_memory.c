@@ -189,14 +189,6 @@ static void new_list(const struct call *call, struct command *c, uint32_t n)
     c->op.n_runs = n;
 }
 
-/* Does it lie in the memory in which the one before was found, which is no TCM? */
-static inline bool lies_there(const struct found_memory *m, const struct run *run, uint64_t elem)
-{
-    uint64_t offset = run->at - m->begin;
-
-    return offset < m->nbytes && run->nbytes <= m->nbytes - offset && !(offset & (elem - 1));
-}
-
 /* The list is there: finds the memories of its runs, and checks them. */
 static void check_list(const struct call *call, struct command *c, uint64_t elem)
 {
@@ -212,7 +204,7 @@ static void check_list(const struct call *call, struct command *c, uint64_t elem
                 (unsigned long long)run->nbytes, (unsigned long long)c->nbytes);
         nbytes += run->nbytes;
         run->area = m.dst;
-        if (lies_there(&m, run, elem))
+        if (lies_there(&m, run, elem)) /* as the one before */
             continue;
         run->area = check_range(call, run->at, run->nbytes, elem);
         if (unit_is_tcm(t, dst_unit(t, run->area)))

@@ -130,6 +130,7 @@ static bool more_commands(struct kernels *k, bool whole)
         k->free_commands[whole] = c;
         c->made = k->commands;
         k->commands = c;
+        k->n_commands++;
     }
     return rows;
 }

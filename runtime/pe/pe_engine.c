@@ -63,16 +63,20 @@ static inline void prefetch_soon(struct kb_sim *s)
     prefetch_lines(work->command, 5);
 }
 
-enum { COMMAND_AHEAD = 6 }; /* lines: those that an end of a stage touches */
+/* Lines that the end of a stage touches; fewer rows of commands than these fit the cache. */
+enum { COMMAND_AHEAD = 6, COMMANDS_CACHED = 1024 };
 
 /*
- * Commands under way are many more than fit the cache, and each of their stages ends long after the
- * one before: the next one is fetched while this event is handled.
+ * Commands under way may be many more than fit the cache, and each of their stages ends long after
+ * the one before: the next one is fetched while this event is handled.
  */
 static inline void prefetch_near(struct kb_sim *s)
 {
-    uint32_t slot = calendar_near(&s->calendar);
+    uint32_t slot;
 
+    if (s->kernels->n_commands <= COMMANDS_CACHED)
+        return;
+    slot = calendar_near(&s->calendar);
     if (slot != TXN_NONE)
         prefetch_lines(s->kernels->work[slot].command, COMMAND_AHEAD);
 }

@@ -154,16 +154,24 @@ static inline kb_shard part_at(const struct pe *me, const struct side *side, int
     return (kb_shard){.address = x->address, .shape = KB_SHAPE(i + 1, x->columns)};
 }
 
+static inline bool has(const kb_shard *part, int64_t i, int64_t j)
+{
+    return i >= part->first[0] && i - part->first[0] < part->shape.dim[0] && j >= part->first[1] &&
+           j - part->first[1] < part->shape.dim[1];
+}
+
 /* The pieces of memory that have these elements, row by row, in me->runs. */
 static inline uint32_t runs_of(const struct pe *me, const struct side *side, struct rect tile)
 {
     kb_dtype dtype = side == &me->out ? me->cut.dtype_c : me->cut.dtype;
     int64_t size = (int64_t)kb_dtype_bytes(dtype), run;
+    kb_shard part = part_at(me, side, tile.row, tile.col);
     uint32_t n = 0;
 
     for (int64_t i = tile.row; i < tile.row + tile.rows; i++)
         for (int64_t j = tile.col; j < tile.col + tile.cols; j += run) {
-            kb_shard part = part_at(me, side, i, j);
+            if (!has(&part, i, j)) /* to look a part up takes a while */
+                part = part_at(me, side, i, j);
             int64_t in_row = j - part.first[1], width = part.shape.dim[1];
             uint64_t at = part.address + (uint64_t)(((i - part.first[0]) * width + in_row) * size);
 

@@ -228,19 +228,45 @@ static bool runs_next(struct runs *w)
     return false;
 }
 
+/* Runs are read one after the other: mostly the next lies in the range in which the last ended. */
+struct reading {
+    struct area *a;        /* NULL: nothing written */
+    const struct range *r; /* its writer is known; NULL: none yet */
+    struct gather *g;
+    struct op_ids *writers; /* NULL: nothing asks for them */
+};
+
+/* Gathers [begin, end). */
+static inline enum mem_err read_run(struct reading *x, uint64_t begin, uint64_t end,
+                                    uint64_t absent[2])
+{
+    const struct range *r = x->r;
+    enum mem_err err;
+
+    if (r && r->begin <= begin && begin < end && end <= r->end)
+        return mem_gather_add(x->g, (struct view){r->part.v, r->part.offset + (begin - r->begin)},
+                              end - begin)
+                   ? MEM_OK
+                   : MEM_NO_MEMORY;
+    absent[0] = begin;
+    absent[1] = end;
+    if (!x->a || end < begin)
+        return MEM_ABSENT;
+    err = mem_area_gather(x->a, begin, end, x->g, x->writers, absent);
+    x->r = range_at(x->a, x->a->hint);
+    return err;
+}
+
 /* Gathers all runs, or those before the first that fails. */
 static enum mem_err gather_runs(struct area *a, struct runs *w, struct gather *g,
                                 struct op_ids *writers, uint64_t absent[2])
 {
+    struct reading x = {.a = a, .g = g, .writers = writers};
     enum mem_err err;
 
-    do {
-        absent[0] = w->address;
-        absent[1] = w->address + w->nbytes;
-        if (!a || absent[1] < absent[0])
-            return MEM_ABSENT;
-        err = mem_area_gather(a, w->address, w->address + w->nbytes, g, writers, absent);
-    } while (err == MEM_OK && runs_next(w));
+    do
+        err = read_run(&x, w->address, w->address + w->nbytes, absent);
+    while (err == MEM_OK && runs_next(w));
     return err;
 }
 
@@ -291,18 +317,19 @@ enum mem_err mem_read_list(struct mem *m, const struct run *runs, uint32_t n, st
                            struct op_ids *writers, uint32_t *area, uint64_t absent[2])
 {
     enum mem_err err = MEM_OK;
+    struct reading x;
     struct gather g;
 
     if (m->blank)
         return read_blank(m, out);
     mem_gather_init(&g);
+    mem_gather_expect(&g, n);
     for (uint32_t i = 0; i < n && err == MEM_OK; i++) {
-        struct area *a = m->areas[runs[i].area].area;
-
-        *area = runs[i].area;
-        absent[0] = runs[i].at;
-        absent[1] = runs[i].at + runs[i].nbytes;
-        err = a ? mem_area_gather(a, absent[0], absent[1], &g, writers, absent) : MEM_ABSENT;
+        if (i == 0 || runs[i].area != *area) {
+            *area = runs[i].area;
+            x = (struct reading){.a = m->areas[*area].area, .g = &g, .writers = writers};
+        }
+        err = read_run(&x, runs[i].at, runs[i].at + runs[i].nbytes, absent);
     }
     if (err == MEM_OK)
         err = mem_gather_finish(&g, m->shared, out);

@@ -5,6 +5,7 @@
 #include "data/shared.h"
 
 enum { GATHER_FEW = 16, SMALL_PIECE = 128, SMALL_PIECE_OF_FILL = 16, SHARED_LEAST = 16 };
+enum { GATHER_MANY = 1024 };
 
 /* Parts in the order in which they are found; they borrow their versions. */
 struct gather {
@@ -16,10 +17,25 @@ struct gather {
 
 void mem_gather_init(struct gather *g);
 
+/* Room for `n` parts at once, as far as that is sensible; without memory there is less. */
+void mem_gather_expect(struct gather *g, size_t n);
+
 void mem_gather_free(struct gather *g);
 
+/* Adds a part that does not continue the one before. False without memory. */
+bool mem_gather_append(struct gather *g, struct view part, uint64_t nbytes);
+
 /* False without memory. A part that continues the one before makes it longer. */
-bool mem_gather_add(struct gather *g, struct view part, uint64_t nbytes);
+static inline bool mem_gather_add(struct gather *g, struct view part, uint64_t nbytes)
+{
+    struct piece *last = g->n ? &g->list[g->n - 1] : NULL;
+
+    if (!last || last->part.v != part.v || last->part.offset + last->nbytes != part.offset)
+        return mem_gather_append(g, part, nbytes);
+    last->nbytes += nbytes;
+    g->nbytes += nbytes;
+    return true;
+}
 
 /* A part of a version of pieces may be ready before the whole is: it is better gathered again. */
 bool mem_hides_ready(struct version *v, uint64_t nbytes);

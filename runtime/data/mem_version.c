@@ -137,9 +137,8 @@ void mem_gather_free(struct gather *g)
         free(g->list);
 }
 
-static bool gather_grow(struct gather *g)
+static bool gather_grow(struct gather *g, size_t cap)
 {
-    size_t cap = 2 * g->cap;
     struct piece *moved;
 
     if (g->n >= UINT32_MAX)
@@ -154,23 +153,18 @@ static bool gather_grow(struct gather *g)
     return true;
 }
 
-/* Adds a part that does not continue the one before. False without memory. */
-static bool gather_append(struct gather *g, struct view part, uint64_t nbytes)
+void mem_gather_expect(struct gather *g, size_t n)
 {
-    if (g->n == g->cap && !gather_grow(g))
-        return false;
-    g->list[g->n++] = (struct piece){part, nbytes, g->nbytes};
-    g->nbytes += nbytes;
-    return true;
+    n = n < GATHER_MANY ? n : GATHER_MANY;
+    if (n > g->cap)
+        gather_grow(g, n);
 }
 
-bool mem_gather_add(struct gather *g, struct view part, uint64_t nbytes)
+bool mem_gather_append(struct gather *g, struct view part, uint64_t nbytes)
 {
-    struct piece *last = g->n ? &g->list[g->n - 1] : NULL;
-
-    if (!last || last->part.v != part.v || last->part.offset + last->nbytes != part.offset)
-        return gather_append(g, part, nbytes);
-    last->nbytes += nbytes;
+    if (g->n == g->cap && !gather_grow(g, 2 * g->cap))
+        return false;
+    g->list[g->n++] = (struct piece){part, nbytes, g->nbytes};
     g->nbytes += nbytes;
     return true;
 }
@@ -205,7 +199,7 @@ static bool gather_pieces(struct gather *g, struct view part, uint64_t nbytes)
 
         if (n > nbytes)
             n = nbytes;
-        if (!(piece == first ? mem_gather_add(g, from, n) : gather_append(g, from, n)))
+        if (!(piece == first ? mem_gather_add(g, from, n) : mem_gather_append(g, from, n)))
             return false;
         part.offset += n;
         nbytes -= n;
@@ -227,6 +221,14 @@ static bool gather_flat(struct gather *flat, const struct gather *g)
             ok = mem_gather_add(flat, p->part, p->nbytes);
     }
     return ok;
+}
+
+static bool has_pieces(const struct gather *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->list[i].part.v->kind == VERSION_PIECES)
+            return true;
+    return false;
 }
 
 static bool all_ready(const struct gather *g)
@@ -286,7 +288,7 @@ static struct version *version_of_flat(const struct gather *g, struct shared *sh
 {
     struct version *v;
 
-    if (!all_ready(g) || g->nbytes > g->n * small_piece(g))
+    if (g->nbytes > g->n * SMALL_PIECE || g->nbytes > g->n * small_piece(g) || !all_ready(g))
         return version_of_pieces(g, shared);
     v = version_new_bytes(g->nbytes);
     if (!v || copy_pieces(v->bytes, g->list, g->n))
@@ -323,6 +325,10 @@ enum mem_err mem_gather_finish(const struct gather *g, struct shared *shared, st
 
     if (is_one_view(g, out))
         return MEM_OK;
+    if (!has_pieces(g)) {
+        *out = (struct view){version_of_flat(g, shared), 0};
+        return out->v ? MEM_OK : MEM_NO_MEMORY;
+    }
     mem_gather_init(&flat);
     ok = gather_flat(&flat, g);
     if (ok && !is_one_view(&flat, out)) {

@@ -10,12 +10,22 @@
  */
 #include "data/op.h"
 #include "data/cast.h"
+#include <stddef.h>
+#include <string.h>
 
 const struct math_row math_rows[N_TL_OPS] = {
 #define MATH(NAME, name, operands, group, types, cost)                                             \
     [TL_##NAME] = {#name, operands, MATH_##group, MATH_##types, COST_##cost},
 #include "data/ops.def"
 };
+
+void op_copy(struct op *to, const struct op *from)
+{
+    memcpy(to, from, offsetof(struct op, in));
+    memcpy(to->in, from->in, (from->n_steps ? TL_FUSED_INPUTS : TL_OPERANDS_MAX) * sizeof *to->in);
+    memcpy(to->epilogue, from->epilogue, from->n_epilogues * sizeof *to->epilogue);
+    memcpy(to->step, from->step, from->n_steps * sizeof *to->step);
+}
 
 const char *space_name(uint8_t space)
 {

@@ -110,7 +110,8 @@ struct op_step {
 
 /*
  * One command as it was issued: all that its time, its record and Phase 2 depend on. Fields that
- * its kind does not use are not set. Those of every DMA come first, on few lines of the cache.
+ * its kind does not use are not set. What few have comes last, from the fourth operand on: a
+ * command that has none of it has no room for it (kernels/pool.c).
  */
 struct op {
     int64_t t_issue_fs;
@@ -132,11 +133,7 @@ struct op {
 
     struct op_ids depends; /* dependency_ids */
     struct op_tensor out;  /* DMA: the destination; fused: the bytes of all results */
-    struct op_tensor in[TL_FUSED_INPUTS]; /* GEMM: a, b; DMA: the source, with the shape and dtype
-                                             moved */
-    int64_t stride[KB_RANK_MAX];
-
-    uint8_t dtype_acc;                                    /* GEMM */
+    uint8_t dtype_acc;     /* GEMM */
     bool transpose_a, transpose_b, col_a, col_b, col_out; /* col_: column-major */
     uint32_t m, k, n;
 
@@ -146,10 +143,17 @@ struct op {
 
     uint32_t tile[3]; /* composite: M, K, N of a whole tile, as configured */
     uint64_t tokens;  /* composite */
-    struct op_epilogue epilogue[TL_EPILOGUES_MAX];
     uint32_t n_steps; /* fused */
+
+    int64_t stride[KB_RANK_MAX];
+    struct op_tensor in[TL_FUSED_INPUTS]; /* GEMM: a, b; DMA: the source, with the shape and dtype
+                                             moved */
+    struct op_epilogue epilogue[TL_EPILOGUES_MAX];
     struct op_step step[TL_FUSED_STEPS];
 };
+
+/* Copies an operation whose row may be short: what it has, and no more. */
+void op_copy(struct op *to, const struct op *from);
 
 /* The name of a MATH: "exp". Of those on an accumulator, a mul and a cast, "acc_scale" and
  * "acc_store". */

@@ -195,6 +195,14 @@ static inline ev calendar_first(struct calendar *c, struct txn *txns, uint64_t u
     return due < late ? due : late;
 }
 
+/* A row that will have an event soon, mostly the next; TXN_NONE: none is known without a search. */
+static inline uint32_t calendar_near(const struct calendar *c)
+{
+    if (c->i_due < c->n_due)
+        return ev_slot(c->due[c->i_due]);
+    return c->near.any ? ~c->near.not_head[calendar_first_list(&c->near)] : TXN_NONE;
+}
+
 /* The row of the event that is `ahead` behind the next, if it is known by now; else of none. */
 static inline uint32_t calendar_soon(const struct calendar *c, uint32_t ahead)
 {

@@ -64,6 +64,10 @@ struct cut {
     uint64_t run_at;            /* where the run begins ... */
     struct address_range range; /* ... that this is what is left of */
     uint64_t run_bytes;
+    struct {
+        uint64_t begin, nbytes; /* addresses; nbytes 0: none yet */
+        uint32_t dst;
+    } memory; /* in which the last run lies, if its addresses do not go round slices */
 };
 
 /* What packets of `of` have. */
@@ -74,22 +78,39 @@ static uint64_t packet_of(const struct kb_topology *t, const struct txn *of)
     return packet ? packet : ADDRESS_WHOLE;
 }
 
+/* The memory at c->run_at, whose addresses do not go round slices. False: there is none. */
+static bool find_memory(struct cut *c)
+{
+    const struct kb_topology *t = c->s->topo;
+    uint64_t offset;
+
+    if (c->run_at - c->memory.begin < c->memory.nbytes)
+        return true;
+    if (!address_find(t, c->run_at, &c->memory.dst, &offset))
+        return false;
+    c->memory.begin = c->run_at - offset;
+    c->memory.nbytes =
+        address_memory_bytes(t, dst_cube(t, c->memory.dst), address_space(t, c->run_at));
+    return true;
+}
+
 /* The next run is cut, its packet goes on. False: it leaves its cube, or its SIP. */
 static bool cut_run(struct cut *c, struct run run)
 {
     const struct kb_topology *t = c->s->topo;
-    uint64_t packet = c->range.packet, left = c->range.left, offset;
-    uint32_t dst;
+    uint64_t packet = c->range.packet, left = c->range.left;
 
     c->run_at = c->bytes->at + run.at;
     c->run_bytes = run.nbytes;
-    if (!c->bytes->by_address)
+    if (!c->bytes->by_address) {
+        c->memory.nbytes = UINT64_MAX;
+        c->memory.dst = c->of->dst;
         c->range = address_in_memory(c->of->dst, c->run_at, run.nbytes);
-    else if (address_is_interleaved(t, c->run_at)) {
+    } else if (address_is_interleaved(t, c->run_at)) {
         if (!address_range(t, c->run_at, run.nbytes, &c->range))
             return false;
-    } else if (address_find(t, c->run_at, &dst, &offset))
-        c->range = address_in_memory(dst, offset, run.nbytes);
+    } else if (find_memory(c))
+        c->range = address_in_memory(c->memory.dst, c->run_at - c->memory.begin, run.nbytes);
     else
         return false;
     c->range.packet = packet;
@@ -176,6 +197,44 @@ static kb_status cut_pieces(struct cut *c, uint32_t *first)
     return KB_OK;
 }
 
+/* Does a memory get the pieces of a part one by one, and not only their bytes? */
+static bool sees_pieces(const struct cut *c, uint32_t dst)
+{
+    const struct kb_topology *t = c->s->topo;
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
+
+    return cost_memory(t, dst, false)->model != MEMORY_SERVER ||
+           (unit_is_slice(t, dst_unit(t, dst)) &&
+            (kind->hbm.model != MEMORY_SERVER || kind->hbm.access_bytes)) ||
+           goes_to_l2(c, dst);
+}
+
+/*
+ * The runs behind one that was cut: as long as they lie in its memory, and that takes bytes alone,
+ * they are added at once. Tiles of hundreds of rows are mostly so.
+ */
+static void add_alike(struct cut *c, uint32_t first)
+{
+    const struct tile *tile = &c->bytes->tile;
+    struct split_part *part;
+    struct run run;
+
+    if (tile->n < 2 || c->range.packet != ADDRESS_WHOLE || !c->memory.nbytes ||
+        sees_pieces(c, c->memory.dst))
+        return;
+    part = split_part_in(c->s, first, c->memory.dst);
+    for (uint32_t next = c->next; next < tile->n; c->next = next) {
+        run = tile_next(tile, &next);
+        run.at += c->bytes->at;
+        if (run.at - c->memory.begin >= c->memory.nbytes)
+            return;
+        part->low = run.at < part->low ? run.at : part->low;
+        part->nbytes += run.nbytes;
+        part->last_bytes = run.nbytes;
+        part->pieces++;
+    }
+}
+
 /* A multicast has a part for each of its targets. */
 static kb_status cut_branches(struct kb_sim *s, const struct txn *of, const struct bytes_at *bytes)
 {
@@ -216,6 +275,8 @@ kb_status split_cut(struct kb_sim *s, const struct txn *of, const struct bytes_a
             return KB_BAD_REQUEST;
         }
         status = cut_pieces(&c, &first);
+        if (status == KB_OK)
+            add_alike(&c, first);
     } while (status == KB_OK && bytes->tile.n > 1 && c.next < bytes->tile.n);
     end_packet(&s->parts, first);
     return status;

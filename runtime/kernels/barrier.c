@@ -70,6 +70,15 @@ struct group {
     size_t n;
 };
 
+static bool is_sorted(const uint32_t *pes, size_t n)
+{
+    size_t i = 1;
+
+    while (i < n && pes[i - 1] <= pes[i])
+        i++;
+    return i >= n;
+}
+
 /* False after a message. */
 static bool sort_group(struct command *c, const tl_group *from, struct group *g)
 {
@@ -87,7 +96,8 @@ static bool sort_group(struct command *c, const tl_group *from, struct group *g)
         return false;
     }
     memcpy(g->pes, from->pes, g->n * sizeof *g->pes);
-    qsort(g->pes, g->n, sizeof *g->pes, by_number);
+    if (!is_sorted(g->pes, g->n))
+        qsort(g->pes, g->n, sizeof *g->pes, by_number);
     g->first = g->pes[0];
     return true;
 }

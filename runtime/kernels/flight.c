@@ -247,8 +247,13 @@ static void join(struct command *maker, struct command *c)
     if (!maker->waited)
         maker->waiters = NULL;
     maker->waited = true;
+    if (maker->waiters &&
+        maker->last_waiter->op.id < c->op.id) /* mostly: they are called in order */
+        link = &maker->last_waiter->next_waiter;
     while (*link && (*link)->op.id < c->op.id)
         link = &(*link)->next_waiter;
+    if (!*link)
+        maker->last_waiter = c;
     c->next_waiter = *link;
     *link = c;
 }

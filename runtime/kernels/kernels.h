@@ -67,7 +67,8 @@ struct kernels {
 
     struct slot_room *sram_room, *hbm_room; /* owned; [cube], [slice_index()]; NULL: none so far */
 
-    struct command *free_commands, *commands; /* the last made */
+    struct command *free_commands[2], *commands; /* [whole_row]; the last made */
+    uint32_t n_commands;                         /* rows that were made */
     struct token *free_tokens;
     struct tl_tensor *free_tensors;
     struct tcm_block *free_blocks;

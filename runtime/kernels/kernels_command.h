@@ -6,6 +6,7 @@
 #include "engine/station.h"
 #include "kernels/tensor.h"
 #include "machine/tile.h"
+#include <stddef.h>
 
 struct barrier;
 struct command;
@@ -71,21 +72,23 @@ struct command {
     uint32_t dst;
     uint8_t task; /* enum task */
     uint8_t n_operands;
-    bool async : 1;    /* the call returns at the issue */
-    bool live : 1;     /* in use, or kept by pool.c for a load */
-    bool overlaps : 1; /* issued under tl_async(true) */
-    bool reads : 1;    /* its operands count it as a user */
-    bool waited : 1;   /* commands start at its end: `waiters` */
-    bool late : 1;     /* it has waited for the maker of an operand */
-    bool started : 1;  /* at start_fs */
-    bool turn : 1;     /* of an accumulator: the engines of those before it have ended */
-    bool ready : 1;    /* it waits for that alone */
-    bool joined : 1;   /* it is among the waiters of the maker of an operand */
-    bool by_index : 1; /* `runs` are rows, at row_base + index * row_stride */
+    bool async : 1;     /* the call returns at the issue */
+    bool live : 1;      /* in use, or kept by pool.c for a load */
+    bool overlaps : 1;  /* issued under tl_async(true) */
+    bool reads : 1;     /* its operands count it as a user */
+    bool waited : 1;    /* commands start at its end: `waiters` */
+    bool late : 1;      /* it has waited for the maker of an operand */
+    bool started : 1;   /* at start_fs */
+    bool turn : 1;      /* of an accumulator: the engines of those before it have ended */
+    bool ready : 1;     /* it waits for that alone */
+    bool joined : 1;    /* it is among the waiters of the maker of an operand */
+    bool by_index : 1;  /* `runs` are rows, at row_base + index * row_stride */
+    bool whole_row : 1; /* it has all fields; else COMMAND_SHORT bytes */
 
     /* Bound at the start; two for a step; NULL: a scalar. */
     struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX];
     struct command *waiters, *next_waiter;     /* that start once it has ended, by id */
+    struct command *last_waiter;               /* of any use only if there are some */
     struct command *next_reader, *last_reader; /* of its PE: while `reads` */
     struct command *next_update;               /* of its PE, that waits for readers */
     uint32_t readers;          /* of what it writes over, that have not fetched it yet */
@@ -110,23 +113,23 @@ struct command {
     uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */
+    uint32_t next_id;     /* of the next stage; of a composite, of the next token's first */
+    bool to_all;          /* each of its runs has all bytes: a multicast */
+    struct run *runs;     /* owned: of a list, op.n_runs of them; else NULL */
+    struct command *made; /* the one made before */
+    struct work service;  /* of a composite and an update, from its issue to its end */
 
-    struct op op;
+    struct op op; /* all of it, or no more than TL_OPERANDS_MAX operands: COMMAND_SHORT */
+
     /* composite */
-    struct work service; /* from its issue to its end */
-    bool in_hbm[3];      /* operands that DMA reads, and from which memory */
+    bool in_hbm[3]; /* operands that DMA reads, and from which memory */
     uint32_t in_dst[3];
     uint32_t tiles[3];           /* M, K, N */
-    uint32_t next_id;            /* of the next token's first stage */
     uint64_t next_token;         /* to enter */
     struct token_line unfetched; /* entered; their FETCH has not begun */
     struct token_line fetching;  /* it has; the first has not ended */
     struct token *whole;         /* of an acc_store: all of its output */
     uint64_t writes_left;        /* DMA_WRITEs that have not ended */
-    struct command *made;        /* the one made before */
-
-    struct run *runs; /* owned: of a list, op.n_runs of them; else NULL */
-    bool to_all;      /* each of them has all bytes: a multicast */
 
     uint32_t after, maker; /* observed: kb_command.after, .maker */
     bool after_end;
@@ -134,6 +137,13 @@ struct command {
     int64_t launch_fs, collective_fs; /* observed: costs of software between its call and issue */
     struct talk talk;
 };
+
+/*
+ * What a command has that is no message, composite or fused one, and that nothing observes. A tile
+ * of attention has a dozen commands, and a PE that runs ahead has thousands under way: of whole
+ * rows these are hundreds of megabytes.
+ */
+enum { COMMAND_SHORT = (offsetof(struct command, op.in[TL_OPERANDS_MAX]) + 63) / 64 * 64 };
 
 /* Begins to bring a part of it, or of something else, into the cache. */
 static inline void prefetch_lines(const void *p, size_t n)

@@ -112,39 +112,37 @@ void pool_free(struct kernels *k)
 
 /* -- commands --------------------------------------------------------------------------------- */
 
-/* A command that was never used: what its users clear when it is given back is 0. What counts say
- * is not used yet, most of its bytes, is not touched. */
-static void command_clear(struct command *c)
+/* Rows of commands that were never used: what their users clear when one is given back is 0. What
+ * counts say is not used yet, most of the bytes of a whole one, is not touched. */
+static bool more_commands(struct kernels *k, bool whole)
 {
-    memset(c, 0, offsetof(struct command, op.in));
-    memset(c->op.in, 0, TL_OPERANDS_MAX * sizeof c->op.in[0]);
-    memset(&c->op.dtype_acc, 0, offsetof(struct op, epilogue) - offsetof(struct op, dtype_acc));
-    memset(&c->op.n_steps, 0, sizeof c->op.n_steps);
-    memset(&c->service, 0, sizeof *c - offsetof(struct command, service));
-}
-
-static bool more_commands(struct kernels *k)
-{
-    struct command *rows = chunk_new(k, CHUNK_ROWS * sizeof *rows);
+    size_t bytes = whole ? sizeof(struct command) : COMMAND_SHORT;
+    char *rows = chunk_new(k, CHUNK_ROWS * bytes);
 
     for (int i = 0; rows && i < CHUNK_ROWS; i++) {
-        command_clear(&rows[i]);
-        rows[i].behind = k->free_commands;
-        k->free_commands = &rows[i];
-        rows[i].made = k->commands;
-        k->commands = &rows[i];
+        struct command *c = (struct command *)(void *)(rows + (size_t)i * bytes);
+
+        memset(c, 0, COMMAND_SHORT);
+        if (whole)
+            memset(c->in_hbm, 0, sizeof *c - offsetof(struct command, in_hbm));
+        c->whole_row = whole;
+        c->behind = k->free_commands[whole];
+        k->free_commands[whole] = c;
+        c->made = k->commands;
+        k->commands = c;
+        k->n_commands++;
     }
     return rows;
 }
 
-struct command *command_new(struct kernels *k)
+struct command *command_new(struct kernels *k, bool whole)
 {
     struct command *c;
 
-    if (!k->free_commands && !more_commands(k))
+    if (!k->free_commands[whole] && !more_commands(k, whole))
         return NULL;
-    c = k->free_commands;
-    k->free_commands = c->behind;
+    c = k->free_commands[whole];
+    k->free_commands[whole] = c->behind;
     c->live = true;
     c->reads = c->waited = c->late = c->started = c->joined = c->by_index = false;
     c->readers = 0;
@@ -193,8 +191,8 @@ void command_free(struct kernels *k, struct command *c)
     if (op->depends.n)
         op_ids_clear(&op->depends);
     c->live = false;
-    c->behind = k->free_commands;
-    k->free_commands = c;
+    c->behind = k->free_commands[c->whole_row];
+    k->free_commands[c->whole_row] = c;
 }
 
 /*

@@ -3,7 +3,7 @@
 #define POOL_H
 #include "kernels/kernels.h"
 
-KERNELS_OWN struct command *command_new(struct kernels *k);
+KERNELS_OWN struct command *command_new(struct kernels *k, bool whole);
 /* Gives back what the command owns, too. */
 KERNELS_OWN void command_free(struct kernels *k, struct command *c);
 /* The same for a load, which its PE keeps for the next one. */

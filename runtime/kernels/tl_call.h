@@ -85,6 +85,14 @@ KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
 KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
                                  uint64_t align);
 
+/* Does a run lie in a memory that was found before, aligned to `align`? */
+static inline bool lies_there(const struct found_memory *m, const struct run *run, uint64_t align)
+{
+    uint64_t offset = run->at - m->begin;
+
+    return offset < m->nbytes && run->nbytes <= m->nbytes - offset && !(offset & (align - 1));
+}
+
 /* The bytes of a tensor whose version has them, aligned to its elements, until it is given back. */
 KERNELS_OWN const unsigned char *tensor_bytes(const struct call *call, struct tl_tensor *tensor);
 
@@ -100,6 +108,8 @@ KERNELS_OWN void tensor_give_back(const struct call *call, struct tl_tensor *ten
 KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,
                                          kb_dtype dtype, const struct dims *shape, uint64_t nbytes);
 KERNELS_OWN struct command *new_command(const struct call *call, enum op_kind kind);
+/* The same of a message, a composite, an acc_store or a fused one: with all fields. */
+KERNELS_OWN struct command *new_whole_command(const struct call *call, enum op_kind kind);
 KERNELS_OWN void add_operand(struct command *c, struct tl_tensor *tensor);
 /* Several; scalars take the type of the tensors. */
 KERNELS_OWN void add_operands(struct command *c, struct tl_tensor *const *operands, uint32_t n,

@@ -341,9 +341,9 @@ struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_
     return tensor;
 }
 
-struct command *new_command(const struct call *call, enum op_kind kind)
+static struct command *new_row(const struct call *call, enum op_kind kind, bool whole)
 {
-    struct command *c = command_new(call->pe->kernels);
+    struct command *c = command_new(call->pe->kernels, whole);
 
     if (!c)
         call_no_memory(call);
@@ -356,6 +356,16 @@ struct command *new_command(const struct call *call, enum op_kind kind)
     c->op.pe = call->pe->number;
     c->op.region = call->pe->region;
     return c;
+}
+
+struct command *new_command(const struct call *call, enum op_kind kind)
+{
+    return new_row(call, kind, call->pe->sim->observer);
+}
+
+struct command *new_whole_command(const struct call *call, enum op_kind kind)
+{
+    return new_row(call, kind, true);
 }
 
 void add_operand(struct command *c, struct tl_tensor *tensor)

@@ -119,7 +119,7 @@ static uint32_t place_results(const struct call *call, const struct op *op,
 void tl_fused_at(tl_here here, tl_ctx *tl, tl_fused_args args)
 {
     struct call call = begin_call(tl, "tl_fused", here);
-    struct command *c = new_command(&call, OP_MATH);
+    struct command *c = new_whole_command(&call, OP_MATH);
     struct op_result result[TL_FUSED_STEPS];
     struct dims shape[TL_FUSED_STEPS], bytes = {.rank = 1};
     struct tl_tensor *all;

@@ -178,12 +178,12 @@ static void check_apart(const struct call *call, const struct run *runs, uint32_
     free(sorted);
 }
 
-/* Room for a list of `n` runs, which the command owns. */
+/* Room for a list of `n` runs, which the command owns; the caller sets all of them. */
 static void new_list(const struct call *call, struct command *c, uint32_t n)
 {
     if (n == 0 || n > TILE_RUNS_MAX)
         BAD(call, "a list has 1 to %d pieces, not %u", TILE_RUNS_MAX, n);
-    c->runs = calloc(n, sizeof *c->runs);
+    c->runs = malloc(n * sizeof *c->runs);
     if (!c->runs)
         call_no_memory(call);
     c->op.n_runs = n;
@@ -193,6 +193,7 @@ static void new_list(const struct call *call, struct command *c, uint32_t n)
 static void check_list(const struct call *call, struct command *c, uint64_t elem)
 {
     const struct kb_topology *t = call->pe->sim->topo;
+    struct found_memory m = {.nbytes = 0};
     uint64_t nbytes = 0;
 
     for (uint32_t i = 0; i < c->op.n_runs; i++) {
@@ -201,10 +202,14 @@ static void check_list(const struct call *call, struct command *c, uint64_t elem
         if (run->nbytes == 0 || run->nbytes > c->nbytes)
             BAD(call, "piece %u of the list has %llu bytes, and the tensor %llu", i,
                 (unsigned long long)run->nbytes, (unsigned long long)c->nbytes);
+        nbytes += run->nbytes;
+        run->area = m.dst;
+        if (lies_there(&m, run, elem)) /* as the one before */
+            continue;
         run->area = check_range(call, run->at, run->nbytes, elem);
         if (unit_is_tcm(t, dst_unit(t, run->area)))
             BAD(call, "piece %u of the list lies in a TCM, not in a slice or an SRAM", i);
-        nbytes += run->nbytes;
+        m = call->pe->found;
     }
     if (nbytes != c->nbytes)
         BAD(call, "the pieces of the list have %llu bytes, and the tensor %llu",

@@ -32,7 +32,7 @@ void tl_send_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, tl_tensor *tenso
     if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be sent, make a tensor of it by tl_full()");
     check_peer(&call, pe, tag);
-    c = new_command(&call, OP_DMA_WRITE);
+    c = new_whole_command(&call, OP_DMA_WRITE);
     c->task = TASK_SEND;
     c->nbytes = tensor->nbytes;
     add_operand(c, tensor);
@@ -51,7 +51,7 @@ tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype d
     struct tl_tensor *tensor;
 
     check_peer(&call, pe, tag);
-    c = new_command(&call, OP_DMA_READ);
+    c = new_whole_command(&call, OP_DMA_READ);
     c->task = TASK_RECV;
     c->async = async;
     check_cells(&call, dtype, &d);

@@ -294,7 +294,7 @@ static void set_composite_math(const struct call *call, struct command *c,
 tl_tensor *tl_composite_at(tl_here here, tl_ctx *tl, tl_composite_args args)
 {
     struct call call = begin_call(tl, "tl_composite", here);
-    struct command *c = new_command(&call, args.op == TL_GEMM ? OP_GEMM : OP_MATH);
+    struct command *c = new_whole_command(&call, args.op == TL_GEMM ? OP_GEMM : OP_MATH);
     struct dims shape = {0};
     kb_dtype out;
 
@@ -348,12 +348,9 @@ tl_acc *tl_acc_new_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t m, int64
     return acc;
 }
 
-/* A command of an accumulator; `sets`: it may be the first. */
-static struct command *new_acc_command(const struct call *call, struct tl_acc *acc,
-                                       enum op_kind kind, bool sets)
+/* May a command of an accumulator be called? `sets`: it may be the first. */
+static void check_acc(const struct call *call, const struct tl_acc *acc, bool sets)
 {
-    struct command *c;
-
     if (!acc)
         BAD(call, "an accumulator is NULL");
     if (!acc->pe || acc->stored)
@@ -362,7 +359,10 @@ static struct command *new_acc_command(const struct call *call, struct tl_acc *a
         BAD(call, "an accumulator belongs to another PE");
     if (!acc->dtype_in && !sets)
         BAD(call, "an accumulator is used before a product has set it");
-    c = new_command(call, kind);
+}
+
+static struct command *of_acc(struct command *c, struct tl_acc *acc)
+{
     c->task = TASK_ACC;
     c->acc = acc;
     return c;
@@ -398,10 +398,12 @@ void tl_dot_acc_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *a, tl_tenso
                    tl_dot_options options)
 {
     struct call call = begin_call(tl, "tl_dot_acc", here);
-    struct command *c = new_acc_command(&call, acc, OP_GEMM, true);
     struct dims shape;
+    struct command *c;
     kb_dtype in, out;
 
+    check_acc(&call, acc, true);
+    c = of_acc(new_command(&call, OP_GEMM), acc);
     check_operand(&call, a);
     check_operand(&call, b);
     in = product_dtype(&call, a, b);
@@ -420,8 +422,10 @@ void tl_dot_acc_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *a, tl_tenso
 void tl_acc_scale_at(tl_here here, tl_ctx *tl, tl_acc *acc, tl_tensor *v)
 {
     struct call call = begin_call(tl, "tl_acc_scale", here);
-    struct command *c = new_acc_command(&call, acc, OP_MATH, false);
+    struct command *c;
 
+    check_acc(&call, acc, false);
+    c = of_acc(new_command(&call, OP_MATH), acc);
     check_operand(&call, v);
     if (v->kind != TENSOR_SCALAR && v->dtype != acc->dtype &&
         (v->dtype != acc->dtype_in || v->dtype == KB_I4) &&
@@ -446,8 +450,10 @@ tl_tensor *tl_acc_store_at(tl_here here, tl_ctx *tl, tl_acc *acc, kb_dtype dtype
                            tl_epilogues epilogues)
 {
     struct call call = begin_call(tl, "tl_acc_store", here);
-    struct command *c = new_acc_command(&call, acc, OP_MATH, false);
+    struct command *c;
 
+    check_acc(&call, acc, false);
+    c = of_acc(new_whole_command(&call, OP_MATH), acc);
     check_dtype(&call, dtype);
     if (dtype_is_float((kb_dtype)acc->dtype) != dtype_is_float(dtype) || dtype == KB_BOOL ||
         dtype == KB_I4)

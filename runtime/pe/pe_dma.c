@@ -93,11 +93,25 @@ static bool room_for_parts(struct kernels *k, size_t n)
     return true;
 }
 
+/* Mostly they are few, and beside each other. */
+enum { FEW_SLOTS = 16 };
+
 static int by_slot(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
     return x < y ? -1 : x > y;
+}
+
+static void sort_few_slots(uint32_t *slots, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t slot = slots[i], to = i;
+
+        for (; to > 0 && slots[to - 1] > slot; to--)
+            slots[to] = slots[to - 1];
+        slots[to] = slot;
+    }
 }
 
 /* `n` slots for parts of a stage, in ascending order, in k->part_slots. False without memory. */
@@ -114,7 +128,10 @@ static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
         if (k->part_slots[i] == TXN_NONE)
             return false;
     }
-    qsort(k->part_slots, n, sizeof *k->part_slots, by_slot);
+    if (n > FEW_SLOTS)
+        qsort(k->part_slots, n, sizeof *k->part_slots, by_slot);
+    else
+        sort_few_slots(k->part_slots, (uint32_t)n);
     return true;
 }
 

@@ -63,6 +63,24 @@ static inline void prefetch_soon(struct kb_sim *s)
     prefetch_lines(work->command, 5);
 }
 
+/* Lines that the end of a stage touches; fewer rows of commands than these fit the cache. */
+enum { COMMAND_AHEAD = 6, COMMANDS_CACHED = 1024 };
+
+/*
+ * Commands under way may be many more than fit the cache, and each of their stages ends long after
+ * the one before: the next one is fetched while this event is handled.
+ */
+static inline void prefetch_near(struct kb_sim *s)
+{
+    uint32_t slot;
+
+    if (s->kernels->n_commands <= COMMANDS_CACHED)
+        return;
+    slot = calendar_near(&s->calendar);
+    if (slot != TXN_NONE)
+        prefetch_lines(s->kernels->work[slot].command, COMMAND_AHEAD);
+}
+
 /* A run that is plain, and not counted: its rows are a text of their own. */
 static __attribute__((noinline)) void handle_plain(struct kb_sim *s, uint32_t slot)
 {
@@ -81,6 +99,7 @@ static ALWAYS_INLINE uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64
     slot = calendar_take(&s->calendar, s->txns);
     if (s->kernels->many)
         prefetch_soon(s);
+    prefetch_near(s);
     handle_plain(s, slot);
     return 1;
 }

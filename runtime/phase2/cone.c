@@ -160,7 +160,7 @@ kb_status operation_get(struct op_log *log, const struct operation *o, struct op
 {
     if (!o->live)
         return op_log_compute(log, o->number, op, why);
-    *op = *o->live;
+    op_copy(op, o->live);
     op->depends = (struct op_ids){.n = 0};
     return KB_OK;
 }

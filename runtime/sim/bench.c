@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "data/cast.h"
 #include "kernels/guard.h"
 #include "base/text.h"
 #include "machine/endpoint.h"
@@ -125,7 +126,9 @@ static kb_status write_values(kb_tensor *t, const double *values, kb_error *why)
     kb_status status = KB_NO_MEMORY;
 
     if (bytes) {
-        for (uint64_t i = 0; i < n; i++)
+        if (dtype_is_float(dtype))
+            cast_elements(dtype, bytes, KB_F64, values, n);
+        for (uint64_t i = 0; !dtype_is_float(dtype) && i < n; i++) /* a cast truncates */
             kb_element_set(dtype, bytes, i, values[i]);
         status = kb_tensor_write(t, bytes, why);
     }

@@ -540,7 +540,8 @@ break_it 'a link into a TCM as fast as into an SRAM' $program.c 's/= STEP_TCM_LI
 break_it 'a TCM written as fast as it is read' $program.h 's/OF_TCMS \+ writes\]/OF_TCMS]/'
 break_it 'an engine that is a component, free when it is done' runtime/network/component_engine.h 's/station->free_fs = \(int64_t\)free_fs;/station->free_fs = (int64_t)done_fs;/'
 break_it 'a read that comes first where others are coming' runtime/engine/inorder_way.h 's/IN_CALLED && !memory->coming &&/IN_CALLED \&\&/'
-break_it 'buckets that become narrower lose what is near' $calendar 's/take_lists\(&c->near, txns, (take_lists.*)\);/\1;/'
+break_it 'buckets that become narrower lose what is near' $calendar 's/^    take_lists\(&c->near, txns, &all\);/    ;/'
+break_it 'a list of more than four events loses some' runtime/engine/calendar.h 's/(l->old >> 32 \|) \(uint64_t\)~txns.*/\1 0;/'
 break_it 'one part pending, all pending' runtime/data/mem_version.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c

@@ -35,7 +35,7 @@ void calendar_clear(struct calendar *c)
     c->now = 0;
     c->width = WIDTH_FIRST;
     c->n_due = c->i_due = c->n_late = 0;
-    c->far = TXN_NONE;
+    c->far = (struct calendar_list){0};
     c->far_window = UINT64_MAX;
     c->n_moved = 0;
     count_again(c);
@@ -111,20 +111,20 @@ void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot)
         calendar_put(&c->windows, window % CALENDAR_BUCKETS, txns, slot);
         return;
     }
-    txns[slot].next = c->far;
-    c->far = slot;
+    calendar_add(&c->far, txns, slot);
     c->n_far++;
     if (window < c->far_window)
         c->far_window = window;
 }
 
 /* Posts again what is in a list; returns how many. */
-static uint64_t post_list(struct calendar *c, struct txn *txns, uint32_t slot)
+static uint64_t post_list(struct calendar *c, struct txn *txns, struct calendar_list list)
 {
     uint64_t n = 0;
 
-    for (uint32_t next; slot != TXN_NONE; slot = next, n++) {
-        next = txns[slot].next;
+    for (; list.young; n++) {
+        uint32_t slot = calendar_take_first(&list, txns);
+
         calendar_post(c, txns, slot, txns[slot].at_fs, (enum ev_class)txns[slot].class);
     }
     return n;
@@ -132,26 +132,25 @@ static uint64_t post_list(struct calendar *c, struct txn *txns, uint32_t slot)
 
 /* -- the width -------------------------------------------------------------------------------- */
 
-/* Takes out all of `lists`, as one, before the list `all`. */
-static uint32_t take_lists(struct calendar_lists *lists, struct txn *txns, uint32_t all)
+/* Takes out all of `lists`, into the list `all`. */
+static void take_lists(struct calendar_lists *lists, struct txn *txns, struct calendar_list *all)
 {
     while (lists->any) {
-        uint32_t slot = calendar_take_list(lists, calendar_first_list(lists)), last = slot;
+        struct calendar_list list = calendar_take_list(lists, calendar_first_list(lists));
 
-        while (txns[last].next != TXN_NONE)
-            last = txns[last].next;
-        txns[last].next = all;
-        all = slot;
+        while (list.young)
+            calendar_add(all, txns, calendar_take_first(&list, txns));
     }
-    return all;
 }
 
-static uint32_t take_all(struct calendar *c, struct txn *txns)
+static struct calendar_list take_all(struct calendar *c, struct txn *txns)
 {
-    uint32_t all = take_lists(&c->near, txns, take_lists(&c->windows, txns, c->far));
+    struct calendar_list all = c->far;
 
-    c->far = TXN_NONE;
+    c->far = (struct calendar_list){0};
     c->far_window = UINT64_MAX;
+    take_lists(&c->windows, txns, &all);
+    take_lists(&c->near, txns, &all);
     return all;
 }
 
@@ -159,15 +158,15 @@ static uint32_t take_all(struct calendar *c, struct txn *txns)
 static void set_width(struct calendar *c, struct txn *txns, unsigned width)
 {
     uint64_t now_fs = c->now << c->width; /* no event lies before it */
-    uint32_t all = take_all(c, txns);
+    struct calendar_list all = take_all(c, txns);
 
     c->width = width < WIDTH_LEAST ? WIDTH_LEAST : width > WIDTH_MOST ? WIDTH_MOST : width;
     c->now = now_fs >> c->width;
     c->n_moved = post_list(c, txns, all);
 }
 
-/* The list from `slot` on is due, and lists are long: narrower buckets, at once. */
-static void narrow(struct calendar *c, struct txn *txns, uint32_t slot)
+/* `list` is due, and lists are long: narrower buckets, at once. */
+static void narrow(struct calendar *c, struct txn *txns, struct calendar_list list)
 {
     unsigned width = c->width;
 
@@ -175,7 +174,7 @@ static void narrow(struct calendar *c, struct txn *txns, uint32_t slot)
         width--;
     count_again(c);
     set_width(c, txns, width);
-    post_list(c, txns, slot);
+    post_list(c, txns, list);
 }
 
 /* A window has ended: are its buckets as wide as they should be? */
@@ -222,13 +221,13 @@ static uint64_t next_window(const struct calendar *c)
 static void open_window(struct calendar *c, struct txn *txns, uint64_t window)
 {
     uint64_t opens = window < c->far_window ? window : c->far_window;
-    uint32_t list = TXN_NONE, far = TXN_NONE;
+    struct calendar_list list = {0}, far = {0};
 
     if (opens == window)
         list = calendar_take_list(&c->windows, window % CALENDAR_BUCKETS);
     if (opens == c->far_window) {
         far = c->far;
-        c->far = TXN_NONE;
+        c->far = (struct calendar_list){0};
         c->far_window = UINT64_MAX;
     }
     c->now = opens << CALENDAR_BITS;
@@ -246,7 +245,7 @@ static bool next_near(struct calendar *c, struct txn *txns)
     if (c->near.any || c->n_late)
         return true;
     window = next_window(c);
-    if (window == UINT64_MAX && c->far == TXN_NONE)
+    if (window == UINT64_MAX && !c->far.young)
         return false;
     open_window(c, txns, window);
     return true;
@@ -326,13 +325,13 @@ static void sort_due(ev *rows, uint32_t n)
 }
 
 /* Its list in order. Without memory there is no next event. */
-static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
+static void make_due(struct calendar *c, const struct txn *txns, struct calendar_list list)
 {
     c->i_due = c->n_due = 0;
-    for (; slot != TXN_NONE; slot = txns[slot].next) {
+    while (list.young) {
         if (!room_for(c, &c->due, &c->due_room, c->n_due))
             return;
-        c->due[c->n_due++] = calendar_key(txns, slot);
+        c->due[c->n_due++] = calendar_key(txns, calendar_take_first(&list, txns));
     }
     if (!room_for(c, &c->due, &c->due_room, 2 * c->n_due))
         return;
@@ -341,14 +340,14 @@ static void make_due(struct calendar *c, const struct txn *txns, uint32_t slot)
         c->n_shared += ev_time_fs(c->due[i]) != ev_time_fs(c->due[i - 1]);
 }
 
-uint32_t calendar_take_due(struct calendar *c, struct txn *txns, uint32_t slot)
+uint32_t calendar_take_due(struct calendar *c, struct txn *txns, struct calendar_list list)
 {
     if (c->n_shared > FULL * c->n_buckets && c->n_shared > FULL * REVIEW_INSTANTS &&
         c->width > WIDTH_LEAST) {
-        narrow(c, txns, slot);
+        narrow(c, txns, list);
         return calendar_take(c, txns);
     }
-    make_due(c, txns, slot);
+    make_due(c, txns, list);
     return c->no_memory ? TXN_NONE : ev_slot(c->due[c->i_due++]);
 }
 

@@ -1,8 +1,8 @@
 /*
  * calendar.h -- which transaction has the next event, where each has one at most.
  *
- * The event of a transaction lies in its own row: a time, a class, and the row behind it in the
- * same list. So nothing is allocated for an event, and nothing is copied to post one.
+ * The event of a transaction lies in its own row: a time, a class, and a row behind it in the same
+ * list. So nothing is allocated for an event, and nothing is copied to post one.
  *
  * Time is cut into buckets of 2^width fs, and CALENDAR_BUCKETS of them are a window. A bucket of
  * the present window has a list; so has each of as many windows ahead, whose buckets are not told
@@ -53,11 +53,21 @@ enum {
     CALENDAR_WORDS = CALENDAR_BUCKETS / 64
 };
 
-/* Lists of rows, and which of them have some. */
+/*
+ * A list of rows, the last that was put there first: its first four, as ~ of their numbers, of
+ * which the lower 32 bits of `young` are the first; 0: there is no such row. A row says which
+ * one lies four places behind it (txn.next): the rows of thousands of transactions are not in the
+ * cache, and so four of them are waited for at a time, not each for the one before it.
+ */
+struct calendar_list {
+    uint64_t young, old;
+};
+
+/* Lists, and which of them are not empty. */
 struct calendar_lists {
-    uint64_t any;                        /* words that are not 0 */
-    uint64_t words[CALENDAR_WORDS];      /* lists that are not empty */
-    uint32_t not_head[CALENDAR_BUCKETS]; /* ~ of the first row: 0 of an empty list */
+    uint64_t any;                   /* words that are not 0 */
+    uint64_t words[CALENDAR_WORDS]; /* lists that are not empty */
+    struct calendar_list rows[CALENDAR_BUCKETS];
 };
 
 struct calendar {
@@ -67,7 +77,7 @@ struct calendar {
     /* Of the bucket that is due: in order, taken up to i_due; and a heap of what came since. */
     ev *due, *late; /* owned */
     uint32_t n_due, i_due, n_late, due_room, late_room;
-    uint32_t far;        /* a list */
+    struct calendar_list far;
     uint64_t far_window; /* of the first in it; UINT64_MAX: it is empty */
     /* Since the last review: buckets that were due, instants beside one each, windows, posts to
      * `far`. */
@@ -87,8 +97,8 @@ void calendar_post_ahead(struct calendar *c, struct txn *txns, uint32_t slot);
 /* Goes on to the next window that has events, and returns its first; TXN_NONE: there is none. */
 uint32_t calendar_turn(struct calendar *c, struct txn *txns);
 
-/* The first event of the bucket that is due, whose list begins at `slot`. */
-uint32_t calendar_take_due(struct calendar *c, struct txn *txns, uint32_t slot);
+/* The first event of the bucket that is due, which has `list`. */
+uint32_t calendar_take_due(struct calendar *c, struct txn *txns, struct calendar_list list);
 uint32_t calendar_take_late(struct calendar *c);
 
 /* Nothing is due: goes on to the next bucket, unless it begins behind `until_fs`. False: so it is,
@@ -105,13 +115,34 @@ static inline ev calendar_key(const struct txn *txns, uint32_t slot)
     return ev_make(x->at_fs, (enum ev_class)x->class, x->id, slot);
 }
 
+static inline void calendar_add(struct calendar_list *l, struct txn *txns, uint32_t slot)
+{
+    txns[slot].next = ~(uint32_t)(l->old >> 32);
+    l->old = l->old << 32 | l->young >> 32;
+    l->young = l->young << 32 | ~slot;
+}
+
+static inline uint32_t calendar_first_of(const struct calendar_list *l)
+{
+    return ~(uint32_t)l->young;
+}
+
+/* Takes out the first row of a list, which is not empty. */
+static inline uint32_t calendar_take_first(struct calendar_list *l, const struct txn *txns)
+{
+    uint32_t slot = calendar_first_of(l);
+
+    l->young = l->young >> 32 | l->old << 32;
+    l->old = l->old >> 32 | (uint64_t)~txns[slot].next << 32;
+    return slot;
+}
+
 static inline void calendar_put(struct calendar_lists *l, uint32_t k, struct txn *txns,
                                 uint32_t slot)
 {
     uint64_t *word = &l->words[k / 64], bit = UINT64_C(1) << k % 64;
 
-    txns[slot].next = ~l->not_head[k];
-    l->not_head[k] = ~slot;
+    calendar_add(&l->rows[k], txns, slot);
     *word |= bit;
     l->any |= UINT64_C(1) << k / 64;
 }
@@ -139,14 +170,14 @@ static inline __attribute__((always_inline)) bool calendar_post(struct calendar 
 }
 
 /* Takes out list `k`, which is not empty. */
-static inline uint32_t calendar_take_list(struct calendar_lists *l, uint32_t k)
+static inline struct calendar_list calendar_take_list(struct calendar_lists *l, uint32_t k)
 {
-    uint32_t slot = ~l->not_head[k];
+    struct calendar_list list = l->rows[k];
 
     l->words[k / 64] &= ~(UINT64_C(1) << k % 64);
     l->any &= ~((uint64_t)!l->words[k / 64] << k / 64);
-    l->not_head[k] = 0;
-    return slot;
+    l->rows[k] = (struct calendar_list){0};
+    return list;
 }
 
 /* The first list that is not empty; some is. */
@@ -160,12 +191,13 @@ static inline uint32_t calendar_first_list(const struct calendar_lists *l)
 /* Goes on to the next bucket of this window, which has some, and takes its first event. */
 static inline uint32_t calendar_next_bucket(struct calendar *c, struct txn *txns)
 {
-    uint32_t k = calendar_first_list(&c->near), slot = calendar_take_list(&c->near, k);
+    uint32_t k = calendar_first_list(&c->near);
+    struct calendar_list list = calendar_take_list(&c->near, k);
 
     c->now = (c->now & ~(uint64_t)(CALENDAR_BUCKETS - 1)) + k;
     c->n_buckets++;
-    return __builtin_expect(txns[slot].next == TXN_NONE, true) ? slot
-                                                               : calendar_take_due(c, txns, slot);
+    return __builtin_expect(list.young >> 32 == 0, true) ? calendar_first_of(&list)
+                                                         : calendar_take_due(c, txns, list);
 }
 
 /* Takes the next event, which lies in the row returned; TXN_NONE: there is none. */
@@ -200,7 +232,7 @@ static inline uint32_t calendar_near(const struct calendar *c)
 {
     if (c->i_due < c->n_due)
         return ev_slot(c->due[c->i_due]);
-    return c->near.any ? ~c->near.not_head[calendar_first_list(&c->near)] : TXN_NONE;
+    return c->near.any ? calendar_first_of(&c->near.rows[calendar_first_list(&c->near)]) : TXN_NONE;
 }
 
 /* The row of the event that is `ahead` behind the next, if it is known by now; else of none. */

@@ -183,7 +183,7 @@ check-house: setup
 
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
-validate: setup validate-dram validate-ccl validate-gemm validate-llm validate-gpu validate-published
+validate: setup validate-dram validate-ccl validate-gemm validate-llm validate-gpu validate-published validate-graphs
 	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then $(call make_topology,wormhole); fi
 	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet'
@@ -226,6 +226,12 @@ validate-gpu: setup $(ANY)
 validate-published: setup $(ANY)
 	@.ci/install python3
 	@tests/validate/published.py $(ANY)
+
+## validate-graphs: an irregular network, a dragonfly and fat trees, tests/validate/graphs.csv, beside those of kernbench: a table of docs/validation.md; minutes
+.PHONY: validate-graphs
+validate-graphs: setup $(ANY)
+	@.ci/install python3
+	@tests/validate/graphs.py $(ANY)
 
 ## validate-fit: the same chip with other constants and links; minutes
 .PHONY: validate-fit

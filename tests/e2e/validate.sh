@@ -113,4 +113,27 @@ ok "a simulator that fails is named"
 KB_VALIDATE=absent python3 "$dram" false >out 2>err
 [ $? -eq 0 ] && grep -q '^not compared: KB_VALIDATE names no folder with dram.csv' out
 ok "no data: that is said, and is no error"
+
+# Packets of four flits, alone: 1 ns, 4 for each router, n - 1 for a channel of n cycles, and the flits. On the
+# irregular network by c10, 0 -3- 10 -1- 19; the dragonfly c1 -10- c0 -100- c4 -10- c5; fat trees 3 and 5 routers.
+cat >networks.py <<'END_OF_FILE'
+import csv, pathlib, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from booksim import ROUTER
+from graphs import GRAPHS
+for name, (a, b) in {"irregular": (0, 31), "dragonfly": (2, 10), "fat tree, 2 levels": (0, 4),
+                     "fat tree, 3 levels": (0, 63)}.items():
+    net = GRAPHS[name]
+    links = ROUTER.format(segment=16, buffer=512, vcs=net.groups, answers=net.groups, speedup=1)
+    pathlib.Path("net.yaml").write_text(net.machine(links))
+    row = ",".join(net.ends(a, b))
+    pathlib.Path("net.csv").write_text(f"issue_ns,op,src,dst,offset,nbytes\n0,write,{row},0,64\n")
+    out = subprocess.run([sys.argv[2], "replay", "--machine", "net.yaml", "net.csv", "--quiet"],
+                         capture_output=True, text=True, check=True).stdout
+    print(row, round(float(next(csv.DictReader(out.splitlines()))["actual_ns"])))
+END_OF_FILE
+printf '%s\n' 'c0.pe0,c19.slice0 19' 'c1.pe0,c5.slice0 138' 'c0.pe0,c1.slice0 17' 'c0.pe0,c15.slice3 25' >expected
+python3 networks.py "$root/tests/validate" "$B/kernbench" >out 2>err
+same expected out
+ok "an irregular network, a dragonfly, fat trees: a packet of each by hand"
 plan

@@ -48,10 +48,6 @@ ROUTER = ("router, segment_bytes: {segment}, packet_bytes: 0, buffer_bytes: {buf
 # What BookSim was told of a packet and of an input port.
 Setup = collections.namedtuple("Setup", "packet vcs depth speedup")
 
-# A mesh, or a torus, of so many columns and rows.
-Net = collections.namedtuple("Net", "topology w h")
-SQUARE = Net("mesh", SIDE, SIDE)
-
 MACHINE = """kernbench: 2
 name: booksim
 ns_per_mm: 0.0
@@ -65,6 +61,51 @@ cube:
   sram: {{bw_gbs: 1000000.0, overhead_ns: 0.0}}
   pe: {{pe_dma: {{overhead_ns: 1.0, read_channels: 65536, write_channels: 65536}}}}
 """
+
+
+class Net(collections.namedtuple("Net", "topology w h")):
+    """A mesh, or a torus, of so many columns and rows."""
+
+    @property
+    def name(self):
+        return f"{self.w} x {self.h} {self.topology}"
+
+    @property
+    def nodes(self):
+        return self.w * self.h
+
+    @property
+    def groups(self):
+        """Parts of the virtual channels that the proof against circles needs."""
+        return 2 if self.topology == "torus" else 1
+
+    def ends(self, a, b):
+        """Names of the sender and of the memory of two nodes."""
+        return f"c{a}.pe0", f"c{b}.sram"
+
+    def machine(self, links):
+        mesh = f"w: {self.w}, h: {self.h}"
+        if self.topology == "torus":
+            mesh += ", wrap: xy, tie: spread"
+        return MACHINE.format(links=links, mesh=mesh)
+
+    def weights(self, pattern, node):
+        """Which share of a node's packets each node gets."""
+        w, h, n = self.w, self.h, self.nodes
+        x, y = node % w, node // w
+        if pattern == "uniform":
+            return [1 / n] * n
+        if pattern == "hotspot20":
+            return [0.8 / n + 0.2 * (i == 0) for i in range(n)]
+        target = {"transpose": lambda: x * w + y,
+                  "neighbor": lambda: (y + 1) % h * w + (x + 1) % w,
+                  "bitcomp": lambda: n - 1 - node,
+                  "tornado": lambda: (y + (h - 1) // 2) % h * w + (x + (w - 1) // 2) % w,
+                  "shuffle": lambda: (2 * node) % n + (2 * node) // n}[pattern]()
+        return [float(i == target) for i in range(n)]
+
+
+SQUARE = Net("mesh", SIDE, SIDE)
 
 
 def folder():
@@ -97,22 +138,6 @@ def curves(path):
             for key, curve in found.items()}
 
 
-def weights(net, pattern, node):
-    """Which share of a node's packets each node gets."""
-    w, h = net.w, net.h
-    n, x, y = w * h, node % w, node // w
-    if pattern == "uniform":
-        return [1 / n] * n
-    if pattern == "hotspot20":
-        return [0.8 / n + 0.2 * (i == 0) for i in range(n)]
-    target = {"transpose": lambda: x * w + y,
-              "neighbor": lambda: (y + 1) % h * w + (x + 1) % w,
-              "bitcomp": lambda: n - 1 - node,
-              "tornado": lambda: (y + (h - 1) // 2) % h * w + (x + (w - 1) // 2) % w,
-              "shuffle": lambda: (2 * node) % n + (2 * node) // n}[pattern]()
-    return [float(i == target) for i in range(n)]
-
-
 def steps(net, a, b, n):
     """From place to place of a row or column of n."""
     d = abs(a - b)
@@ -121,20 +146,19 @@ def steps(net, a, b, n):
 
 def idle(net, setup, pattern):
     """Latency without load: a cycle at the source, 4 a router, and the flits."""
-    w, n = net.w, net.w * net.h
+    w, n = net.w, net.nodes
     hops = sum(share * (1 + steps(net, a % w, b % w, w) + steps(net, a // w, b // w, net.h))
-               for a in range(n) for b, share in enumerate(weights(net, pattern, a)) if share) / n
+               for a in range(n) for b, share in enumerate(net.weights(pattern, a)) if share) / n
     return 1 + 4 * hops + setup.packet
 
 
 def packets(net, setup, pattern, rate, count):
     """[(cycle, from, to)] of all nodes' packets in the cycles that make `count` flits."""
     dice = random.Random(f"{setup.packet} {pattern} {rate}")
-    nodes = net.w * net.h
-    chance, end = rate / setup.packet, count / (nodes * rate)
+    chance, end = rate / setup.packet, count / (net.nodes * rate)
     found = []
-    for node in range(nodes):
-        shares = list(itertools.accumulate(weights(net, pattern, node)))
+    for node in range(net.nodes):
+        shares = list(itertools.accumulate(net.weights(pattern, node)))
         cycle = -1
         while True:  # the next cycle with a packet: each has the same chance
             cycle += 1 + int(math.log(1 - dice.random()) / math.log(1 - chance))
@@ -144,9 +168,10 @@ def packets(net, setup, pattern, rate, count):
     return sorted(found)
 
 
-def latency(simulator, machine, setup, sent, work):
+def latency(simulator, machine, net, setup, sent, work):
     """Mean latency of packets by kernbench."""
-    rows = [f"{cycle},write,c{a}.pe0,c{b}.sram,0,{FLIT * setup.packet}" for cycle, a, b in sent]
+    rows = [f"{cycle},write,{','.join(net.ends(a, b))},0,{FLIT * setup.packet}"
+            for cycle, a, b in sent]
     path = work / "packets.csv"
     path.write_text("\n".join(["issue_ns,op,src,dst,offset,nbytes"] + rows) + "\n",
                     encoding="utf-8")
@@ -164,17 +189,13 @@ def simulate(simulator, net, setup, pattern, flits, rates, count, work, limit=ma
     machine = work / "machine.yaml"
     segment = FLIT * min(flits, 1 << (setup.packet.bit_length() - 1))
     links = ROUTER.format(segment=segment, buffer=FLIT * max(setup.depth, segment // FLIT),
-                          vcs=setup.vcs, answers=2 if net.topology == "torus" else 1,
+                          vcs=max(setup.vcs, net.groups), answers=net.groups,
                           speedup=setup.speedup)
-    mesh = f"w: {net.w}, h: {net.h}"
-    if net.topology == "torus":
-        mesh += ", wrap: xy, tie: spread"
-    machine.write_text(MACHINE.format(links=links if flits else "fifo", mesh=mesh),
-                       encoding="utf-8")
+    machine.write_text(net.machine(links if flits else "fifo"), encoding="utf-8")
     found = {}
     for rate in rates:
-        sent = packets(net, setup, pattern, rate, count * net.w * net.h // NODES)
-        found[rate] = latency(simulator, machine, setup, sent, work)
+        sent = packets(net, setup, pattern, rate, count * net.nodes // NODES)
+        found[rate] = latency(simulator, machine, net, setup, sent, work)
         if found[rate] > limit:
             break
     return found
@@ -293,21 +314,28 @@ def run_all(simulator, reference, flits, count, work):
 # -- other networks --------------------------------------------------------------------------
 
 
-def nets(path):
-    """{(net, setup, pattern): (saturation, {rate: latency})}; nothing if there is no such file."""
+def mesh_of(row):
+    """The network of a row of booksim_nets.csv."""
+    k = int(row["k"])
+    return Net(row["topology"], k, k if row["n"] == "2" else 1)
+
+
+def nets(path, net_of, idle_of):
+    """[(net, setup, pattern, saturation, latency of saturation, {rate: latency})] of a CSV.
+
+    net_of(row) is the network of a row, idle_of(row, net, setup) its latency without load.
+    """
     found = {}
-    if not (path / "booksim_nets.csv").exists():
-        return found
-    with (path / "booksim_nets.csv").open(newline="", encoding="utf-8") as lines:
+    with path.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):
-            k = int(row["k"])
-            net = Net(row["topology"], k, k if row["n"] == "2" else 1)
+            net, pattern = net_of(row), row["pattern"]
             setup = Setup(int(row["packet_flits"]), int(row["vcs"]), int(row["depth_flits"]),
                           int(row["input_speedup"]))
-            _, curve = found.setdefault((net, setup, row["pattern"]), (
-                float(row["saturation_flits_per_cycle_and_node"]), {}))
+            curve = found.setdefault((net.name, setup, pattern), (
+                net, setup, pattern, float(row["saturation_flits_per_cycle_and_node"]),
+                SATURATED * idle_of(row, net, setup), {}))[-1]
             curve[float(row["rate"])] = float(row["latency_cycles"])
-    return found
+    return [found[key] for key in sorted(found)]
 
 
 def table_of_nets(simulator, reference, count, work):
@@ -315,14 +343,13 @@ def table_of_nets(simulator, reference, count, work):
     yield "| network | flits | VCs | deep | pattern | BookSim2 | kernbench | % | latency, % |"
     yield "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |"
     off = []
-    for (net, setup, pattern), (theirs, curve) in sorted(reference.items()):
-        limit = SATURATED * idle(net, setup, pattern)
+    for net, setup, pattern, theirs, limit, curve in reference:
         rates = sorted({*curve, *(round(theirs * near, 4) for near in NEAR)})
         ours = simulate(simulator, net, setup, pattern, 1, rates, count, work, limit)
         mine = saturation(ours, limit)
         errors = [100 * abs(ours[r] / curve[r] - 1) for r in curve if r < min(theirs, mine)]
         off.append((100 * abs(mine / theirs - 1), sum(errors) / len(errors)))
-        yield (f"| {net.w} x {net.h} {net.topology} | {setup.packet} | {setup.vcs} | {setup.depth} "
+        yield (f"| {net.name} | {setup.packet} | {setup.vcs} | {setup.depth} "
                f"| {pattern} | {theirs:.3f} | {mine:.3f} | {100 * (mine / theirs - 1):+.1f} "
                f"| {off[-1][1]:.1f} |")
     yield (f"| | | | | **mean** | | | **{sum(o for o, _ in off) / len(off):.1f}**, at most "
@@ -347,9 +374,11 @@ def main():
             for pattern, curves_of in drawn.items() if flits == 1 else ():
                 path = pathlib.Path(args[1]) / f"{pattern}.svg"
                 path.write_text("\n".join(picture(pattern, curves_of)) + "\n", encoding="utf-8")
-        other = {} if fifo else nets(folder())
-        page.print(table_of_nets(args[0], other, QUICK_FLITS if quick else FLITS,
-                                 pathlib.Path(name)) if other else ())
+        other = folder() / "booksim_nets.csv"
+        if other.exists() and not fifo:
+            reference = nets(other, mesh_of, lambda row, net, setup: idle(net, setup, row["pattern"]))
+            page.print(table_of_nets(args[0], reference, QUICK_FLITS if quick else FLITS,
+                                     pathlib.Path(name)))
     if quick or fifo:
         return 0
     return page.end()

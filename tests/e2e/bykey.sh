@@ -112,4 +112,12 @@ equal "--dry-run says how many runs" runs,threads,estimated_s "$(head -1 out)"
 call timeout --preserve-status -s INT 1 "$SIM" why load --pattern uniform --rate 0.9 --txns 400000000 --by key -o interrupted.csv
 [ $code -eq 130 ] && grep -q "^interrupted: 0 runs complete" err
 ok "Ctrl-C"
+# -- kinds, rails -------------------------------------------------------------------------------
+
+printf 'kernbench: 3\nname: k\nkinds: {x: {hbm: {latency_ns: 100.0}}}\nsip: {cube_mesh: {w: 1, h: 1}}\ncubes: {c0: x}\n' >k.yaml
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n' >near.csv
+call "$B/kernbench" why near.csv --machine k.yaml --by key --format csv --quiet
+[ "$(of kinds.x.hbm.latency_ns saved_ns)" = 50.000000 ] && [ "$(of cube.hbm.latency_ns saved_ns)" = 50.000000 ] &&
+    ! grep -q 'cube.hbm.latency_ns + kinds.x.hbm.latency_ns' out && awk -F, 'NR > 2 && $10 > 1.000001 { exit 1 }' out
+ok "a value that two keys mean is made better once"
 plan

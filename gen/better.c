@@ -14,6 +14,7 @@
  * cube.pe.pe_gemm.mac[1] turns [16, 16, 16] into [16, 32, 16].
  */
 #include "better.h"
+#include "net.h"
 #include "net_load.h"
 #include "overrides.h"
 #include "base/text.h"
@@ -80,9 +81,12 @@ static bool is_of_banks(enum key k)
     return k >= KEY_cube_hbm_channels && k <= KEY_cube_hbm_refresh;
 }
 
-/* Numbers of routers, of a mesh, and of banks mean nothing where there is none. */
+/* Numbers of routers, of a mesh, and of banks mean nothing where there is none, and some cannot
+ * stand beside a net. */
 static bool is_used(const struct spec *spec, enum key k)
 {
+    if (net_excludes(spec, k))
+        return false;
     if (key_shares(KEY_contention_links, k, 1))
         return spec->contention_links == MODE_ROUTER;
     if (is_of_banks(k))

@@ -107,7 +107,7 @@ bool cmd_tells_return(const struct cli *cli)
 
 bool cmd_counts_buffers(const struct cli *cli)
 {
-    return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report);
+    return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report || cli->wants_use);
 }
 
 void cmd_add_return(const struct column *columns, size_t n, const struct column *column,

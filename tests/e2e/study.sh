@@ -384,4 +384,14 @@ equal "costs of keys of kinds and links are those of the change, also where the 
     "base 100.000000 64.000000 128.000000 0.000000 better 50.000000 64.000000 128.000000 50.000000 same 100.000000 64.000000 128.000000 0.000000 twice 100.000000 128.000000 128.000000 32.000000 wide 100.000000 64.000000 129.000000 10.000000" \
     "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         { print $1, $at["kinds.x.hbm.latency_ns"], $at["links.eth.bw_gbs"], $at["kinds.x.noc.bw_gbs"], $at["cost"] }' out | sort | xargs)"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c5.slice0,0,4K\n' >row.csv
+printf 'set: {contention.links: router}\ncommand: replay row.csv\nvariants: {x: {cube.noc.bw_gbs: 64}}\n' >s.yaml
+study --format csv --stats use.csv
+cp out with.csv
+"$SIM" replay row.csv --set contention.links=router --stats alone.csv --quiet >alone
+grep -q '^vc,' alone.csv && same <(sed -n 's/^base,replay row.csv,//p' use.csv) <(sed 1d alone.csv)
+ok "--stats: rows of buffers, too"
+study --format csv
+same out with.csv
+ok "which change nothing else"
 plan

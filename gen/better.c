@@ -7,13 +7,16 @@
  * make it better.
  *
  * A key that some cubes have for themselves is better there, too, and so are all planes. Numbers
- * of `links`, and those that `kinds` give, can also be better one by one: links.eth.bw_gbs.
+ * of `links`, and those that `kinds` give, can also be better one by one: links.eth.bw_gbs. A value
+ * that several names mean, cube.hbm.bw_gbs and kinds.xcd.hbm.bw_gbs, is made better once.
  *
  * Example, by 2: cube.hbm.bw_gbs 256 becomes 512, cube.ucie.overhead_ns 1 becomes 0.5,
  * cube.pe.pe_gemm.mac[1] turns [16, 16, 16] into [16, 32, 16].
  */
 #include "better.h"
+#include "net.h"
 #include "net_load.h"
+#include "overrides.h"
 #include "base/text.h"
 #include "machine/tables.h"
 #include <math.h>
@@ -78,9 +81,12 @@ static bool is_of_banks(enum key k)
     return k >= KEY_cube_hbm_channels && k <= KEY_cube_hbm_refresh;
 }
 
-/* Numbers of routers, of a mesh, and of banks mean nothing where there is none. */
+/* Numbers of routers, of a mesh, and of banks mean nothing where there is none, and some cannot
+ * stand beside a net. */
 static bool is_used(const struct spec *spec, enum key k)
 {
+    if (net_excludes(spec, k))
+        return false;
     if (key_shares(KEY_contention_links, k, 1))
         return spec->contention_links == MODE_ROUTER;
     if (is_of_banks(k))
@@ -155,13 +161,11 @@ typedef bool visit(void *arg, const struct number *n);
 static bool visit_key(const struct spec *spec, enum key k, const char *kind, void *field,
                       visit *with, void *arg)
 {
-    const char *below = "cube";
-
     for (size_t item = 0; directions[k] && item < items_of(k); item++) {
         struct number n = {name_of(spec->arena, k, item), k, item, field};
 
         if (kind)
-            n.name = arena_printf(spec->arena, "kinds.%s%s", kind, n.name + strlen(below));
+            n.name = overrides_path(spec->arena, kind, n.name);
         if (with(arg, &n))
             return true;
     }
@@ -225,41 +229,73 @@ void better_each(const struct spec *spec, double factor,
     visit_all(spec, tell, &t);
 }
 
+/* -- made better ------------------------------------------------------------------------------ */
+
+/* A machine whose numbers are made better, each value once: a key of `cube` is that of kinds, too.
+ */
+struct making {
+    struct spec *spec;
+    double factor;
+    const void **done; /* [n_done] values */
+    size_t n_done, room;
+};
+
+/* Has this value been made better, by another name? If not, it is now. */
+static bool is_done(struct making *m, const void *value)
+{
+    for (size_t i = 0; i < m->n_done; i++)
+        if (m->done[i] == value)
+            return true;
+    if (m->n_done == m->room) {
+        const void **wider = arena_alloc(m->spec->arena, (2 * m->room + 16) * sizeof *wider);
+
+        if (m->n_done)
+            memcpy(wider, m->done, m->n_done * sizeof *wider);
+        m->done = wider;
+        m->room = 2 * m->room + 16;
+    }
+    m->done[m->n_done++] = value;
+    return false;
+}
+
 /* Makes one value better. False after a message. */
-static bool make(struct spec *spec, const struct number *n, void *field, double factor)
+static bool make(struct making *m, const struct number *n, void *field)
 {
     const struct key_row *row = &key_rows[n->key];
-    double value = get(n, field), to = improved(n->key, value, factor);
+    double value = get(n, field), to = improved(n->key, value, m->factor);
 
+    if (is_done(m, (const char *)field + n->item * sizeof(int64_t)))
+        return true;
     if (to != value && (to < row->min || to > row->max))
-        return diag_error(spec->diag, spec_place(spec, n->key),
+        return diag_error(m->spec->diag, spec_place(m->spec, n->key),
                           "'%s' must be %.15g..%.15g, not %.15g", n->name, row->min, row->max, to);
     put(n, field, to);
     return true;
 }
 
-static bool make_planes(struct spec *spec, const struct number *n, double factor)
+static bool make_planes(struct making *m, const struct number *n)
 {
     const struct number bandwidth = {n->name, KEY_sip_d2d_bw_gbs, 0, NULL}; /* of the same kind */
+    struct plane_specs *planes = &m->spec->sip_planes;
     bool ok = n->key == KEY_sip_planes;
 
-    for (size_t i = 0; ok && i < spec->sip_planes.n; i++)
-        ok = make(spec, &bandwidth, &spec->sip_planes.rows[i].bw_gbs, factor);
+    for (size_t i = 0; ok && i < planes->n; i++)
+        ok = make(m, &bandwidth, &planes->rows[i].bw_gbs);
     return ok;
 }
 
-static bool make_everywhere(struct spec *spec, const struct number *n, double factor)
+static bool make_everywhere(struct making *m, const struct number *n)
 {
     void *own;
     bool ok;
 
     if (n->field)
-        return make(spec, n, n->field, factor);
+        return make(m, n, n->field);
     if (key_rows[n->key].type == KEY_PLANES)
-        return make_planes(spec, n, factor);
-    ok = make(spec, n, spec_field(spec, n->key), factor);
-    for (size_t at = 0; (own = next_own(spec, n->key, &at));)
-        ok = make(spec, n, own, factor) && ok;
+        return make_planes(m, n);
+    ok = make(m, n, spec_field(m->spec, n->key));
+    for (size_t at = 0; (own = next_own(m->spec, n->key, &at));)
+        ok = make(m, n, own) && ok;
     return ok;
 }
 
@@ -276,12 +312,23 @@ static bool has_name(void *arg, const struct number *n)
     return strcmp(n->name, f->name) == 0;
 }
 
-bool better_make(struct spec *spec, const char *name, double factor)
+/* By its name. False after a message. */
+static bool make_named(struct making *m, const char *name)
 {
     struct finding f = {.name = name};
 
-    if (visit_all(spec, has_name, &f))
-        return make_everywhere(spec, &f.found, factor);
-    return diag_error(spec->diag, spec->given[0][0].at, "no number '%s' can be better",
-                      diag_text(spec->arena, name, strlen(name)));
+    if (visit_all(m->spec, has_name, &f))
+        return make_everywhere(m, &f.found);
+    return diag_error(m->spec->diag, m->spec->given[0][0].at, "no number '%s' can be better",
+                      diag_text(m->spec->arena, name, strlen(name)));
+}
+
+bool better_make(struct spec *spec, const char *const *names, size_t n, double factor)
+{
+    struct making m = {.spec = spec, .factor = factor};
+    bool ok = true;
+
+    for (size_t i = 0; i < n; i++)
+        ok = make_named(&m, names[i]) && ok;
+    return ok;
 }

@@ -10,9 +10,9 @@ void better_each(const struct spec *spec, double factor,
                  void (*each)(void *arg, const kb_better *number), void *arg);
 
 /*
- * Makes one better, also where some cubes have it for themselves. False after a message: it is
- * unknown, cannot be better, or leaves its range.
+ * Makes `n` of them better, also where some cubes have them for themselves: each value once. False
+ * after messages: one is unknown, cannot be better, or leaves its range.
  */
-bool better_make(struct spec *spec, const char *name, double factor);
+bool better_make(struct spec *spec, const char *const *names, size_t n, double factor);
 
 #endif

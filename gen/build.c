@@ -46,8 +46,7 @@ bool build_read(struct build *b, const struct source *from)
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
     settle(&b->spec);
-    for (size_t i = 0; i < from->n_better; i++)
-        better_make(&b->spec, from->better[i], from->factor);
+    better_make(&b->spec, from->better, from->n_better, from->factor);
     components_find(&b->spec);
     overrides_say(&b->spec);
     net_say_links(&b->spec);

@@ -33,7 +33,8 @@ static void check_needed(const struct spec *spec)
 {
     for (enum key k = 0; k < N_KEYS; k++)
         if (key_rows[k].needed && !check_is_given(spec, k) && !check_is_bad(spec, k) &&
-            !(net_of_sips(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2)))
+            !(key_shares(KEY_sip_cube_mesh_w, k, 2) &&
+              (net_of_sips(spec) || (spec->sip_cubes && check_is_given(spec, KEY_sip_net)))))
             missing(spec, k);
 }
 

@@ -73,10 +73,9 @@ static uint16_t kind_number(struct cubes *cubes, const struct spec *spec)
     return (uint16_t)i;
 }
 
-static const struct spec *with_override(const struct finding *f, const struct spec *before,
-                                        const struct override_spec *o)
+const struct spec *cubes_override(const struct spec *before, const struct override_spec *o)
 {
-    struct spec *spec = arena_alloc(f->spec->arena, sizeof *spec);
+    struct spec *spec = arena_alloc(before->arena, sizeof *spec);
     bool held = before->cube_hbm_model == MEMORY_BANKS;
 
     *spec = *before;
@@ -113,8 +112,8 @@ static const struct spec *with_row(const struct finding *f, uint32_t before,
                                    const struct override_spec *kind, const struct override_spec *o)
 {
     if (!kind)
-        return with_override(f, f->cubes->kinds[before], o);
-    return with_override(f, with_override(f, f->cubes->kinds[before], kind), o);
+        return cubes_override(f->cubes->kinds[before], o);
+    return cubes_override(cubes_override(f->cubes->kinds[before], kind), o);
 }
 
 /* Drops the kinds that no cube has. */

@@ -33,6 +33,9 @@ struct cubes {
  */
 bool find_cubes(const struct spec *spec, struct cubes *out);
 
+/* The keys of a cube: those of a row of `kinds` or `cubes`, else those of `before`. The arena's. */
+const struct spec *cubes_override(const struct spec *before, const struct override_spec *o);
+
 /* Warns of `kinds` that no cube has. */
 void cubes_warn(const struct spec *spec);
 

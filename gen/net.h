@@ -63,6 +63,9 @@ bool net_make(const struct spec *spec, struct net *out);
 bool net_is_meant(const struct spec *spec);
 bool net_of_sips(const struct spec *spec);
 
+/* May `k` have no value of its own because of the machine's net? */
+bool net_excludes(const struct spec *spec, enum key k);
+
 /* The keys that do not go together with a net. */
 void net_check(const struct spec *spec);
 

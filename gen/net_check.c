@@ -30,6 +30,36 @@ static void check_version(const struct spec *spec)
                        key_rows[of_version[i].key].path, (long long)spec->kernbench);
 }
 
+/* Keys that mean nothing beside 'fabric.net', and those beside any net. */
+static const enum key not_beside_rails[] = {
+    KEY_fabric_grid_w, KEY_fabric_grid_h,      KEY_fabric_wrap,  KEY_fabric_tie,
+    KEY_fabric_impl,   KEY_fabric_distance_mm, KEY_fabric_bw_gbs};
+static const enum key not_beside_nets[] = {KEY_sip_planes, KEY_sip_plane, KEY_sip_io_chiplets};
+
+enum {
+    N_RAILS = sizeof not_beside_rails / sizeof *not_beside_rails,
+    N_NETS = sizeof not_beside_nets / sizeof *not_beside_nets
+};
+
+static bool is_one_of(enum key k, const enum key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (keys[i] == k)
+            return true;
+    return false;
+}
+
+bool net_excludes(const struct spec *spec, enum key k)
+{
+    bool rails = spec->fabric_shape == FABRIC_NET && spec->fabric_net.n;
+
+    if (rails && is_one_of(k, not_beside_rails, N_RAILS))
+        return true;
+    if (net_of_sips(spec) && key_shares(KEY_sip_cube_mesh_w, k, 2))
+        return true;
+    return (rails || net_of_sips(spec)) && is_one_of(k, not_beside_nets, N_NETS);
+}
+
 /* `k` is given, and says another thing than its default, beside `net`. */
 static void refuse_beside(const struct spec *spec, enum key k, const char *net)
 {
@@ -41,7 +71,10 @@ static void refuse_beside(const struct spec *spec, enum key k, const char *net)
 /* Keys that mean nothing without a net. */
 static void check_without(const struct spec *spec)
 {
-    if (spec->sip_cubes)
+    if (spec->sip_cubes && check_is_given(spec, KEY_sip_net))
+        diag_error(spec->diag, spec_place(spec, KEY_sip_net),
+                   "'sip.net' is empty, but 'sip.cubes' needs its links");
+    else if (spec->sip_cubes)
         diag_error(spec->diag, spec_place(spec, KEY_sip_cubes), "'sip.cubes' needs 'sip.net'");
     if (spec->sip_io_cubes.n)
         diag_error(spec->diag, spec_place(spec, KEY_sip_io_cubes),
@@ -53,10 +86,6 @@ static void check_without(const struct spec *spec)
 /* What stands beside 'fabric.net', and what it needs. */
 static void check_rails(const struct spec *spec)
 {
-    const enum key not_beside[] = {KEY_fabric_grid_w,  KEY_fabric_grid_h, KEY_fabric_wrap,
-                                   KEY_fabric_tie,     KEY_fabric_impl,   KEY_fabric_distance_mm,
-                                   KEY_fabric_bw_gbs,  KEY_sip_planes,    KEY_sip_plane,
-                                   KEY_sip_io_chiplets};
     bool one_cube = spec->sip_cube_mesh_w == 1 && spec->sip_cube_mesh_h == 1;
 
     if (check_is_bad(spec, KEY_fabric_shape) || check_is_bad(spec, KEY_fabric_net))
@@ -77,9 +106,10 @@ static void check_rails(const struct spec *spec)
     if (!net_of_sips(spec) && !one_cube)
         diag_error(spec->diag, spec_place(spec, KEY_fabric_net),
                    "'fabric.net' needs 'sip.net', or SIPs of one cube");
-    for (size_t i = 0; i < sizeof not_beside / sizeof *not_beside; i++)
-        if (i < 7 || !net_of_sips(spec))
-            refuse_beside(spec, not_beside[i], "fabric.net");
+    for (size_t i = 0; i < N_RAILS; i++)
+        refuse_beside(spec, not_beside_rails[i], "fabric.net");
+    for (size_t i = 0; i < N_NETS && !net_of_sips(spec); i++)
+        refuse_beside(spec, not_beside_nets[i], "fabric.net");
     if (spec->sip_routes_impl.name)
         diag_error(spec->diag, spec_place(spec, KEY_sip_routes_impl),
                    "'sip.routes' cannot stand beside 'fabric.net'");
@@ -101,7 +131,6 @@ void net_check(const struct spec *spec)
                    "'sip.net' needs 'sip.cubes', the number of cubes");
     for (enum key k = KEY_sip_cube_mesh_w; key_shares(KEY_sip_cube_mesh_w, k, 2); k++)
         refuse_beside(spec, k, "sip.net");
-    refuse_beside(spec, KEY_sip_planes, "sip.net");
-    refuse_beside(spec, KEY_sip_plane, "sip.net");
-    refuse_beside(spec, KEY_sip_io_chiplets, "sip.net");
+    for (size_t i = 0; i < N_NETS; i++)
+        refuse_beside(spec, not_beside_nets[i], "sip.net");
 }

@@ -118,16 +118,33 @@ static bool is_row_name(const struct spec *spec, enum key k, const struct overri
                       diag_text(spec->arena, o->text, strlen(o->text)));
 }
 
+/* Keys that all cubes share: these, or those below them. */
+static const struct {
+    enum key key;
+    const char *name;
+    int depth;
+} of_all[] = {{KEY_cube_size_mm, "size_mm", 2}, {KEY_cube_noc_mesh_cols, "noc.mesh", 3}};
+
+enum { N_OF_ALL = sizeof of_all / sizeof *of_all };
+
+bool overrides_may_have(enum key k)
+{
+    for (size_t i = 0; i < N_OF_ALL; i++)
+        if (key_shares(of_all[i].key, k, of_all[i].depth))
+            return false;
+    return is_of_cube(k);
+}
+
+const char *overrides_path(struct arena *a, const char *kind, const char *path)
+{
+    return arena_printf(a, "kinds.%s%s", kind, path + strlen("cube"));
+}
+
 /* False after a message about keys that all cubes share. */
 static bool may_differ(const struct spec *own)
 {
-    const struct {
-        enum key key;
-        const char *name;
-    } of_all[] = {{KEY_cube_size_mm, "size_mm"}, {KEY_cube_noc_mesh_cols, "noc.mesh"}};
-
-    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) {
-        const struct given *given = &own->given[of_all[i].key][2 + i];
+    for (size_t i = 0; i < N_OF_ALL; i++) {
+        const struct given *given = &own->given[of_all[i].key][of_all[i].depth];
 
         if (given->key.kind != PLACE_NONE)
             return diag_error(own->diag, given->key,

@@ -17,6 +17,12 @@ const struct override_spec *overrides_kind(const struct spec *spec, const char *
  * message. */
 bool overrides_set(struct spec *spec, struct override_spec *row, enum key k, const struct doc *doc);
 
+/* May some cubes have `k` for themselves? */
+bool overrides_may_have(enum key k);
+
+/* "kinds.xcd.hbm.bw_gbs": what a path below `cube` is in the row of that name. */
+const char *overrides_path(struct arena *a, const char *kind, const char *path);
+
 /* Prints them again, after their values have changed. */
 void overrides_say(struct spec *spec);
 

@@ -1,6 +1,7 @@
 /* resolve.c -- the resolved YAML: the keys of a spec with their values, and the hash of that text.
  */
 #include "resolve.h"
+#include "net.h"
 #include "parts.h"
 #include "value.h"
 #include <string.h>
@@ -132,6 +133,8 @@ const char *resolve_keys(const struct spec *spec)
     for (enum key k = 0; k < N_KEYS; k++) {
         const char *value = text_of(spec, k);
 
+        if (net_excludes(spec, k))
+            continue;
         append(&g, key_rows[k].path, strlen(key_rows[k].path));
         append(&g, "=", 1);
         append(&g, value, strlen(value));

@@ -725,6 +725,7 @@ break_it 'watch: a barrier without a last PE' $messages 's/chain->before = last_
 break_it 'watch: the first of the last PEs' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
+break_it 'trace: a bus that is a transaction' runtime/cli/trace/trace.c 's/ \|\| f->key & BUS_KEY//'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
 break_it 'trace: an arrow that ends where it should go on' $flights \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
@@ -781,8 +782,12 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/why/why_limits.c rerun=runtime/cli/why/rerun.c
 break_it 'knockout: links take the edge into a memory along' runtime/machine/cost.h 's/bare = memory->bare_gbs \+ m->memory_gbs/bare = memory->bare_gbs + m->memory_gbs + m->link_gbs/'
-break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/ok = make\(spec, n, own, factor\) && ok/(void)own/'
+break_it 'by key: cubes keep what they have for themselves' gen/better.c 's/ok = make\(m, n, own\) && ok/(void)own/'
+break_it 'by key: a value by two names is better twice' gen/better.c 's/if \(m->done\[i\] == value\)/if (0)/'
 break_it '--set: a link keeps its number' gen/net_load.c 's/return load_link_value\(&r, doc->root, link_keys\[key\]\.name, &spec->links\.rows\[link\]\)/return load_link_value(\&r, doc->root, link_keys[key].name, \&(struct link_spec){.name = ""})/'
+break_it 'by key: beside rails as without' gen/net_check.c 's/if \(rails && is_one_of/if (!rails \&\& is_one_of/'
+break_it 'walks: each space has all PEs from the first' runtime/engine/traffic_walk.c 's/of_space\[space_of\(t, tr, pe\)\]\+\+;/(of_space[space_of(t, tr, pe)]++, 0);/'
+break_it 'return: at no place' runtime/explain/router_pieces.c 's/KB_CAUSE_RETURN, source/KB_CAUSE_RETURN, KB_NOWHERE/'
 break_it 'by key: whole numbers are not rounded up' gen/better.c 's/ceil\(to \* \(1 - rounding\)\)/floor(to)/; s/value \+ 1\)/value)/'
 break_it 'by key: more traffic where pe_gbs is better' $rerun 's/rate \* there \/ here : rate/rate : rate/'
 break_it 'by key: no pairs' runtime/cli/why/why_keys.c 's/for \(size_t b = 0; b < a; b\+\+\)/for (size_t b = a; b < a; b++)/'
@@ -842,7 +847,8 @@ break_it 'a tied head counts twice' runtime/cli/llm/model.c 's/m->tied \? 1 : 2/
 break_it 'a prompt attends to what comes later' runtime/cli/llm/graph_work.c 's/q \* \(q \+ 1\) \/ 2/q * q/'
 break_it 'a bound counts weights twice' runtime/cli/llm/llm_search.c 's/c->has_plain_memory \? n\.w/c->has_plain_memory ? 2 * n.w/'
 break_it 'all PEs of a unit send to the first' benches/llm/llm_attention.c 's/pe_of\[-\(member & -member\)\]/pe_of[-member]/'
-break_it 'vary: columns of the first machine' runtime/cli/vary/vary.c 's/if \(strcmp\(v->key\[k\]\.words\[i\], "contention\.links=router"\) == 0\)/if (false)/'
+break_it 'vary: columns of the first machine' runtime/cli/vary/vary.c 's/v->routers = !code && varies_links/v->routers = false \&\& varies_links/'
+break_it 'vary: no warnings of ideal links' runtime/cli/vary/vary.c 's/v->ideal = !code && has_ideal/v->ideal = false \&\& has_ideal/'
 break_it 'vary: columns by their places' runtime/cli/vary/wide.c 's/by_number\[numbers\[i\]\] = from\[i\]/by_number[i] = from[i]/'
 break_it 'sweep: rows without the way back' runtime/cli/cmd_sweep.c 's/if \(view->with_return\)/if (false)/'
 break_it 'llm: pages are loaded before the room of queues is taken' benches/llm/llm_attention.c 's/return pages \* \(int64_t\)page_bytes.*/return false;/'

@@ -117,7 +117,7 @@ struct sweep {
     kb_sim **sims;       /* owned; one a thread, NULL until it needs it */
     unsigned threads, window;
     kb_point_result *kept; /* owned; all of them, for what takes rows last. NULL: not kept */
-    bool prints;           /* rows, by blocks */
+    bool prints, begun;    /* rows, by blocks; their head is printed */
     struct sink *out;
     uint64_t n_done; /* points, all from 0 on */
     struct speed speed;
@@ -273,6 +273,17 @@ static bool is_final(void *arg, uint64_t i)
     return !b->status && b->n_run == b->n;
 }
 
+/* Before the first rows, so that a mistake of the first point leaves nothing behind it. */
+static void print_head(struct sweep *s, const struct rows *rows)
+{
+    struct origin origin = cmd_origin(s->cli);
+
+    if (s->begun)
+        return;
+    s->begun = true;
+    out_head(rows, &origin, s->cli->opts.format, s->out);
+}
+
 static bool give_block(void *arg, uint64_t i)
 {
     struct sweep *s = arg;
@@ -289,6 +300,8 @@ static bool give_block(void *arg, uint64_t i)
         struct rows rows = rows_of(&b->view, s->points.n);
 
         fail_if_judge(s->cli, &rows, b->view.first, b->view.first + b->n_run);
+        if (b->n_run > 0)
+            print_head(s, &rows);
     }
     if (s->out) {
         sink_bytes(s->out, b->text.buffer, (size_t)(b->text.at - b->text.buffer));
@@ -391,7 +404,6 @@ static void say_left_out(const struct sweep *s)
 static enum exit_code sweep_into(void *arg, struct sink *out)
 {
     struct sweep *s = arg;
-    enum format format = s->cli->opts.format;
     struct view all = {
         .points = &s->points, .at.number = UINT64_MAX - 1, .with_return = return_columns(s)};
     struct rows rows = rows_of(&all, s->points.n);
@@ -402,14 +414,13 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
     s->out = out;
     s->prints = !prints_last(s->cli);
     all.results = s->kept;
-    if (s->prints)
-        out_head(&rows, &origin, format, out);
     enum exit_code code = run_blocks(s);
     if (code)
         return code;
     rows.n_rows = s->n_done;
     if (s->prints) {
-        out_tail(&rows, format, out);
+        print_head(s, &rows);
+        out_tail(&rows, s->cli->opts.format, out);
         cmd_add(s->cli, &rows, &origin, out);
     } else {
         cmd_write(s->cli, &rows, out);

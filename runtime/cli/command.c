@@ -107,7 +107,7 @@ bool cmd_tells_return(const struct cli *cli)
 
 bool cmd_counts_buffers(const struct cli *cli)
 {
-    return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report);
+    return cmd_has_return(cli) && (cli->opts.stats || cli->opts.report || cli->wants_use);
 }
 
 void cmd_add_return(const struct column *columns, size_t n, const struct column *column,
@@ -208,14 +208,18 @@ static bool noted_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-/* A machine whose file asks for ideal links; in version 1 of the keys they are the default. */
+/* A machine whose file asks for ideal links; in version 1 of the keys they are the default. Those
+ * of
+ * --vary have the same columns, all of them. */
 static bool has_notes(const struct cli *cli, const struct rows *rows)
 {
-    return rows->warning && strcmp(cli->info.links, "ideal") == 0 &&
+    return rows->warning &&
+           (cli->varied ? cli->varies_ideal : strcmp(cli->info.links, "ideal") == 0) &&
            strncmp(cli->info.config, "kernbench: 1", 12) != 0;
 }
 
-/* `rows` for CSV and a database, which have no other place for a warning; `n` holds what is new. */
+/* `rows` for CSV, a database and --vary, which have no other place for a warning; `n` holds what is
+ * new. */
 static struct rows with_notes(const struct cli *cli, const struct rows *rows, struct noted *n)
 {
     struct rows noted = *rows;
@@ -246,7 +250,7 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
     struct rows noted = with_notes(cli, rows, &n);
 
     if (cli->varied) {
-        captured_rows(cli->varied, rows, args, n_args);
+        captured_rows(cli->varied, &noted, args, n_args);
         return;
     }
     fail_if_judge(cli, rows, 0, rows->n_rows);

@@ -40,8 +40,10 @@ struct cli {
         *varied; /* borrowed: what takes the rows of one machine of --vary; NULL: none */
     struct captured *varied_stats; /* borrowed: the same of its --stats */
     bool varies_routers;           /* some machine of --vary has routers */
-    struct gates *gates;           /* borrowed: what --fail-if and the like have found */
-    struct journal *journal;       /* borrowed: results that are kept for --resume, if it is open */
+    bool varies_ideal; /* and some has ideal links, of which a warning may stand beside its rows */
+    bool wants_use;    /* the utilization of its simulation is wanted, though it has no --stats */
+    struct gates *gates;     /* borrowed: what --fail-if and the like have found */
+    struct journal *journal; /* borrowed: results that are kept for --resume, if it is open */
     struct report *report;   /* borrowed: the page that is wanted instead of rows; NULL: none */
     const struct page *page; /* how to tell it; not NULL if there is one */
 };

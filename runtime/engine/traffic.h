@@ -61,6 +61,7 @@ struct traffic {
     /* stream, strided:N, random (traffic_walk.c) */
     uint64_t share_bytes; /* of addresses that a PE walks */
     uint64_t step_bytes, steps;
+    uint32_t *rank_of; /* owned: [pe]: among those that share its addresses; NULL: none do */
 
     /* multicast:N (traffic_cast.c) */
     struct targets *to_all; /* the simulation's: of the write that is being made; NULL: none */

@@ -23,6 +23,7 @@ void traffic_free(struct traffic *tr)
         return;
     free(tr->sources);
     free(tr->home_of);
+    free(tr->rank_of);
     free(tr->slice_of);
     free(tr->targets);
     free(tr->first_target);
@@ -221,21 +222,27 @@ static void list_slices(const struct kb_topology *t, uint32_t *list)
             *list++ = dst_pack(t, cube, slice);
 }
 
+static kb_status find_homes(const struct kb_topology *t, struct traffic *tr)
+{
+    tr->home_of = calloc(tr->n_pes, sizeof *tr->home_of);
+    for (uint32_t pe = 0; tr->home_of && pe < tr->n_pes; pe++)
+        tr->home_of[pe] = pe_slice(t, pe_src(t, pe));
+    return tr->home_of ? KB_OK : KB_NO_MEMORY;
+}
+
 static kb_status make_sources(const struct kb_topology *t, struct traffic *tr, kb_error *why)
 {
     double *weight = calloc(tr->n_pes, sizeof *weight);
     kb_status status = KB_NO_MEMORY;
 
     tr->sources = calloc((size_t)tr->n_pes * tr->kinds, sizeof *tr->sources);
-    tr->home_of = calloc(tr->n_pes, sizeof *tr->home_of);
     tr->slice_of = calloc(tr->n_slices, sizeof *tr->slice_of);
-    if (!weight || !tr->sources || !tr->home_of || !tr->slice_of)
+    if (!weight || !tr->sources || !tr->slice_of)
         goto out;
     list_slices(t, tr->slice_of);
     for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
         for (uint32_t i = pe * tr->kinds; i < (pe + 1) * tr->kinds; i++)
             tr->sources[i].rng = rng_of_number(tr->request.seed, i);
-        tr->home_of[pe] = pe_slice(t, pe_src(t, pe));
         weight[pe] = tr->request.pattern != KB_MATRIX;
     }
     if (tr->request.pattern == KB_MATRIX && !make_targets(tr, weight))
@@ -322,6 +329,8 @@ kb_status traffic_make(struct kb_sim *s, const kb_traffic *request, kb_error *wh
     status = check_traffic(s, tr, why);
     if (request->writes == 1)
         tr->request.op = KB_WRITE;
+    if (status == KB_OK)
+        status = find_homes(t, tr);
     if (status == KB_OK && traffic_walks(tr))
         status = walk_init(tr, t, why);
     if (status == KB_OK)

@@ -45,14 +45,16 @@ static void add_passed(void *arg, const kb_share *piece)
     add(p, piece->cause, piece->place, piece->sum_fs, &none);
 }
 
-/* Wires and nodes; a channel without a wire takes a femtosecond. */
+/* Wires and nodes; a channel without a wire takes a femtosecond. That, and the way back, are at
+ * the source. */
 static void add_way(struct told *p, const struct kb_cost *c)
 {
     const struct kb_sim *s = p->sim;
+    kb_place source = spans_source(&s->txns[p->slot]);
 
     ways_pass(s->topo, &s->mask, &s->txns[p->slot], add_passed, p);
-    add(p, KB_CAUSE_WIRE, KB_NOWHERE, c->wire_fs - p->wire_fs, &none);
-    add(p, KB_CAUSE_RETURN, KB_NOWHERE, c->return_fs, &none);
+    add(p, KB_CAUSE_WIRE, source, c->wire_fs - p->wire_fs, &none);
+    add(p, KB_CAUSE_RETURN, source, c->return_fs, &none);
 }
 
 /* The waits of a path without the first `slack` of them, the first one first. */
@@ -173,7 +175,7 @@ static void tell_pieces(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place me
 
     add_way(&p, c);
     if (s->topo->impls)
-        add(&p, KB_CAUSE_OVERHEAD, KB_NOWHERE, s->instances.served[slot].delay_fs, &none);
+        add(&p, KB_CAUSE_OVERHEAD, spans_source(txn), s->instances.served[slot].delay_fs, &none);
     if (memory_is_component(s->topo, txn->dst) || (s->topo->impls && s->topo->impls->nodes)) {
         slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, c);
         behind_fs = slack < 0 ? -slack : 0;

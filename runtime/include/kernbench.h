@@ -203,16 +203,16 @@ typedef struct kb_key {
 } kb_key;
 
 /*
- * Calls `each` for every key of the YAML, in their order, with its value in this topology. Texts
- * are valid during the call.
+ * Calls `each` for every key of the YAML, then for those of each of its `kinds` and `links`, with
+ * its value in this topology. Texts are valid during the call.
  *
  * returns  KB_NO_MEMORY; KB_BAD_REQUEST: built without libyaml
  */
 kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
                            void *arg);
 
-/* The same with the values that one cube has: where `kinds` and `cubes` give it keys of its own,
- * those. KB_BAD_REQUEST: there is no such cube, too. */
+/* The keys of the YAML alone, with the values that one cube has, be it by `kinds` or by `cubes`.
+ * KB_BAD_REQUEST: there is no such cube, too. */
 kb_status kb_cube_keys(const kb_topology *topo, uint32_t sip, uint32_t cube,
                        void (*each)(void *arg, const kb_key *key), void *arg);
 

@@ -315,7 +315,11 @@ static void walk_keys(struct build *b, void *arg)
     struct cubes cubes;
 
     build_read(b, &source);
-    if (w->cube != NO_CUBE && spec->cubes.n && find_cubes(spec, &cubes))
+    if (w->cube == NO_CUBE) {
+        keys_walk_named(spec, w->each, w->arg);
+        return;
+    }
+    if (spec->cubes.n && find_cubes(spec, &cubes))
         spec = cubes.kinds[cubes.kind[w->cube]];
     keys_walk(spec, w->each, w->arg);
 }

@@ -112,4 +112,17 @@ equal "--dry-run says how many runs" runs,threads,estimated_s "$(head -1 out)"
 call timeout --preserve-status -s INT 1 "$SIM" why load --pattern uniform --rate 0.9 --txns 400000000 --by key -o interrupted.csv
 [ $code -eq 130 ] && grep -q "^interrupted: 0 runs complete" err
 ok "Ctrl-C"
+# -- kinds, rails -------------------------------------------------------------------------------
+
+printf 'kernbench: 3\nname: k\nkinds: {x: {hbm: {latency_ns: 100.0}}}\nsip: {cube_mesh: {w: 1, h: 1}}\ncubes: {c0: x}\n' >k.yaml
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n' >near.csv
+call "$B/kernbench" why near.csv --machine k.yaml --by key --format csv --quiet
+[ "$(of kinds.x.hbm.latency_ns saved_ns)" = 50.000000 ] && [ "$(of cube.hbm.latency_ns saved_ns)" = 50.000000 ] &&
+    ! grep -q 'cube.hbm.latency_ns + kinds.x.hbm.latency_ns' out && awk -F, 'NR > 2 && $10 > 1.000001 { exit 1 }' out
+ok "a value that two keys mean is made better once"
+printf '%s\n' 'kernbench: 3' 'name: r' 'sips: 2' 'links: {nv: {bw_gbs: 64.0, latency_ns: 100.0}}' 'sip: {cube_mesh: {w: 1, h: 1}}' \
+    'fabric: {shape: net, switches: 1, net: [{each: ["s*.c0", "sw0"], link: nv}]}' >rails.yaml
+call "$B/kernbench" why near.csv --machine rails.yaml --by key --format csv --quiet
+[ $code -eq 0 ] && grep -q '^cube.xbar.pe_gbs,' out && ! grep -q -e 'fabric.distance_mm' -e 'cannot stand' out
+ok "keys that cannot stand beside rails are not tried"
 plan

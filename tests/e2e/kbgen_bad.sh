@@ -433,6 +433,14 @@ all_keys()
     "$kbgen" "${sets[@]}" --config "$root/topologies/cube1.yaml" >"$work/other"
     "$kbgen" --config "$root/topologies/tray32.yaml" | same - "$work/other" && [ ${#sets[@]} -gt 100 ]
     ok "--keys prints what --set takes"
+    sets=()
+    "$kbgen" --keys "$root/topologies/v5p.yaml" >"$work/keys"
+    while read -r line; do
+        sets+=(--set "$line")
+    done <"$work/keys"
+    "$kbgen" "${sets[@]}" --config "$root/topologies/v5p.yaml" >"$work/other"
+    "$kbgen" --config "$root/topologies/v5p.yaml" | same - "$work/other" && [ ${#sets[@]} -gt 100 ]
+    ok "--keys of a net, too"
 }
 
 each_bad_file

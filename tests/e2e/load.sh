@@ -311,4 +311,26 @@ if [ -c /dev/full ]; then
 fi
 equal "no temporary file is left behind" 0 "$(ls -A | grep -c '^\.kernbench-')"
 
+# PEs on chiplets without slices: c1 and c2, around c0, which has four
+small()
+{
+    printf '%s\n' 'kernbench: 3' 'name: small' 'links: {bond: {bw_gbs: 128.0}}' "addressing: {granule: $1, over: $2}" \
+        'kinds: {io: {pes: 0, hbm: {slices: 4}}, xd: {pes: 2, hbm: {slices: 0}}}' \
+        'sip: {cubes: 3, net: [{each: [c0, "c[1-2]"], link: bond}]}' 'cubes: {c0: io, "c[1-2]": xd}'
+}
+for space in '4096 sip' '4096 cube' '0 cube'; do
+    small $space >small.yaml
+    for pattern in stream strided:1M random; do
+        call "$B/kernbench" load --machine small.yaml --pattern $pattern --rate 0.01 --txns 2000 --seeds 1 --format csv --stats use.csv --quiet
+        [ $code -eq 0 ] && [ "$(field accepted_gbs 1)" != 0.000000 ] || echo "$space $pattern"
+    done
+    awk -F, '$1 == "memory" && $2 ~ /slice/ && $7 > 0' use.csv | wc -l
+done >walks
+equal "walks of PEs whose cube has no slices: in those of their home" "4 4 4" "$(xargs <walks)"
+call "$B/kernbench" load --machine small.yaml --pattern strided:12G --bytes 4K --rate 0.01 --txns 10 --seeds 1 --quiet
+[ $code -eq 0 ]
+ok "whose share is that of the home slice"
+call "$B/kernbench" load --machine small.yaml --pattern strided:13G --bytes 4K --rate 0.01 --txns 10 --seeds 1 --quiet
+[ $code -eq 2 ] && says "the stride is not within 1..12884901888, the share of a PE"
+ok "and no larger"
 plan

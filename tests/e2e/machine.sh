@@ -83,6 +83,11 @@ call "$SIM" info --set cube.pes=4 --set cube.pes=2 --format csv
 [ "$(tail -2 "$work/out")" = "machine,\"compiled, other values set\"
 set,cube.pes=2 (was 8)" ]
 ok "info says what was set"
+printf '%s\n' 'kernbench: 3' 'name: k' 'links: {eth: {bw_gbs: 64.0}}' 'kinds: {x: {pes: 4}}' 'sip: {cubes: 2, net: [{list: [c0.E-c1.W], link: eth}]}' \
+    'cubes: {c0: x}' >"$work/k.yaml"
+call "$B/kernbench" info --machine "$work/k.yaml" --set kinds.x.pes=2 --set links.eth.lanes=2 --set kinds.x.hbm.bw_gbs=64 --format csv
+[ "$(sed -n 's/^set,//p' "$work/out" | xargs)" = "kinds.x.pes=2 (was 4) kinds.x.hbm.bw_gbs=64.0 (was 256.0) links.eth.lanes=2 (was 1)" ]
+ok "keys of kinds and links, too"
 call "$SIM" probe --set cube.pes=4 --set sips=2 --sqlite "$work/a.db"
 [ "$(python3 -c "import sqlite3; print(sqlite3.connect('$work/a.db').execute('SELECT name, value FROM param WHERE name IN (\'sips\', \'cube.pes\') ORDER BY name').fetchall())")" = \
     "[('cube.pes', '4'), ('sips', '2')]" ]

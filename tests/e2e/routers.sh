@@ -73,6 +73,8 @@ for machine in abc m split banks; do
     done
     equal "$machine: waits of routers and credits are those for links" "$(fs rows.csv queue_link_ns)" \
         $(($(fs out total_ns router_wait) + $(fs out total_ns credit_wait)))
+    # docs/formats.md: the sum is the same
+    equal "$machine: places have all of it" "$(fs <(grep -e ^by, -e ^all, out) total_ns)" "$(fs <(grep -e ^by, -e ^place, out) total_ns)"
     equal "$machine: waits for memories" "$(fs rows.csv queue_memory_ns)" \
         $(($(fs out total_ns memory_wait) + $(fs out total_ns refresh_wait) + $(fs out total_ns row_wait) + \
             $(fs out total_ns bus_wait)))

@@ -368,4 +368,30 @@ study --format csv && cp out own.csv
 call "$B/kernbench" study s.yaml --format csv
 [ $code -eq 0 ] && same out own.csv
 ok "machine: FILE, also for a program without a machine"
+# -- kinds, links, routers ------------------------------------------------------------------------
+
+printf '%s\n' 'kernbench: 3' 'name: k' 'links: {eth: {bw_gbs: 64.0, latency_ns: 8.0}}' 'kinds: {x: {hbm: {latency_ns: 100.0}}}' \
+    'sip: {cubes: 2, net: [{list: [c0.E-c1.W], link: eth}]}' 'cubes: {c0: x, c1: x}' >k.yaml
+cat >s.yaml <<'END'
+machine: k.yaml
+command: probe --case pe-local-hbm
+variants: {same: {kinds.x.hbm.latency_ns: 100}, better: {kinds.x.hbm.latency_ns: 50}, twice: {links.eth.bw_gbs: 128},
+    wide: {kinds.x.noc.bw_gbs: 129}}
+cost: {kinds.x.hbm.latency_ns: -1, links.eth.bw_gbs: 0.5, kinds.x.noc.bw_gbs: 10}
+END
+call "$B/kernbench" study s.yaml --format csv
+equal "costs of keys of kinds and links are those of the change, also where the kind had none" \
+    "base 100.000000 64.000000 128.000000 0.000000 better 50.000000 64.000000 128.000000 50.000000 same 100.000000 64.000000 128.000000 0.000000 twice 100.000000 128.000000 128.000000 32.000000 wide 100.000000 64.000000 129.000000 10.000000" \
+    "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { print $1, $at["kinds.x.hbm.latency_ns"], $at["links.eth.bw_gbs"], $at["kinds.x.noc.bw_gbs"], $at["cost"] }' out | sort | xargs)"
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c5.slice0,0,4K\n' >row.csv
+printf 'set: {contention.links: router}\ncommand: replay row.csv\nvariants: {x: {cube.noc.bw_gbs: 64}}\n' >s.yaml
+study --format csv --stats use.csv
+cp out with.csv
+"$SIM" replay row.csv --set contention.links=router --stats alone.csv --quiet >alone
+grep -q '^vc,' alone.csv && same <(sed -n 's/^base,replay row.csv,//p' use.csv) <(sed 1d alone.csv)
+ok "--stats: rows of buffers, too"
+study --format csv
+same out with.csv
+ok "which change nothing else"
 plan

@@ -277,4 +277,7 @@ else
 fi
 equal "no temporary file is left behind" 0 "$(ls -A | grep -c '^\.kernbench-')"
 
+call "$SIM" sweep --src c0.pe0 --dst c0.slice0 --rows 3 --stride 10 --bytes 100
+[ $code -eq 2 ] && [ ! -s out ] && says "100 bytes are not cut into 3 rows"
+ok "a point that cannot be: nothing is printed"
 plan

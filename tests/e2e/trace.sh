@@ -222,4 +222,11 @@ else
     ok "300,000 events take no more memory than a tenth of them"
 fi
 
+# -- banks --------------------------------------------------------------------------------------
+
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,h2d,host,c0.slice0,0,4K\n' >host.csv
+run replay host.csv --set cube.hbm.model=banks --engine hop --trace host.json --quiet -o host.out
+[ $code -eq 0 ] && [ "$(jq '[.traceEvents[] | select(.ph == "E").ts] | max' host.json)" = \
+    "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "end_ns") c = i } NR == 2 { print $c * 1000 }' host.out)" ]
+ok "the response to a host lasts to the end of the row where memories have banks"
 plan

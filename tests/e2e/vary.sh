@@ -221,6 +221,19 @@ run replay rows.csv --vary sips=1,2 --format csv --stats use.csv
 [ $code -eq 0 ] && sed -n 's/^2,//p' use.csv >second && "$SIM" replay rows.csv --set sips=2 --stats two.csv --quiet >out && sed 1d two.csv | same - second
 ok "--stats: that of each"
 
+# docs/machine.md "Links: fifo or ideal"
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,write,c0.pe0,c0.slice2,0,4K 0,write,c0.pe1,c0.slice3,0,4K >crossing.csv
+for order in ideal,fifo fifo,ideal; do
+    run replay crossing.csv --machine "$root/topologies/cube8.yaml" --vary contention.links=$order --format csv --quiet
+    [ "$(head -1 out | tr , '\n' | tail -1)" = notes ] &&
+        [ "$(grep -c '^ideal,.*"warning: links are ideal' out)" -eq 2 ] && [ "$(grep -c '^fifo,.*,$' out)" -eq 2 ] || echo $order
+done >wrong
+[ ! -s wrong ]
+ok "a warning is beside the rows of its machine"
+run replay crossing.csv --vary contention.links=fifo --format csv --quiet
+[ $code -eq 0 ] && ! head -1 out | grep -q notes
+ok "and no column without ideal links"
+
 # -- what stays ---------------------------------------------------------------------------------
 
 env --default-signal=INT "$SIM" load --pattern uniform --rate 0.1 --txns 2000 --vary cube.hbm.bw_gbs=64:4000 --format csv >many 2>said &

@@ -148,6 +148,11 @@ net "galaxy: links around are stubs" $topologies/galaxy.yaml sip 'len(d2d) == 12
     texts.count("c28") == 3'
 net "v5p: four grids side by side" $topologies/v5p.yaml sip 'len(d2d) == 384 and len(wraps) == 192 and no_overlap() and
     middle(16)[0] > middle(3)[0] and middle(16)[1] == middle(0)[1]'
+printf 'kernbench: 3\nname: two\nsip: {cubes: 8, net: [{torus: [2, 2, 2]}]}\n' >two.yaml
+net "rings of two cubes: each link has a place of its own" two.yaml sip 'len(d2d) == 48 and len({edges[e].find(SVG + "path").get("d") for e in d2d}) == 48'
+net "an L2, between the PEs and the NoC" $topologies/mi300x_caches.yaml cube '"sip0.cube4.l2" in nodes and
+    {a for a, b in edges if b == "sip0.cube4.l2" and "pe" in a} == {f"sip0.cube4.pe{p}.pe_dma" for p in range(38)} and
+    ("sip0.cube4.l2", "sip0.cube4.noc") in edges' --at c4
 printf 'kernbench: 3\nname: hole\nmissing: [c5]\nbroken: [c0-c1]
 sip: {cubes: 16, net: [{mesh: [4, 4]}, {list: [c0-c3, c0-c2, c0-c2, c1-c13, c4-c11]}]}\n' >hole.yaml
 net "a mesh with a hole and links beside: a grid, and links past cubes beside its rows" hole.yaml sip 'len(d2d) == 48 and no_overlap() and

@@ -365,4 +365,8 @@ refused "a bad row" 3 "bad.csv:2:15: c0.slice9: a cube has slices 0..7" replay b
 echo $header >none.csv
 run replay none.csv --breakdown --format csv
 equal "no transactions: the header alone" $columns "$(cat out)"
+printf "issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c5.slice0,0,4K\n" >row.csv
+run why row.csv --set contention.links=router --stats use.csv --quiet
+[ $code -eq 0 ] && grep -q '^none,vc,' use.csv
+ok "--stats: rows of buffers"
 plan

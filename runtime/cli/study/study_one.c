@@ -79,10 +79,11 @@ static void take_rows(struct report *page, const struct rows *rows, const struct
     out->state = STUDY_OK;
 }
 
-/* The first of the busiest: their order in the machine is always the same. */
+/* The first of the busiest, of whose channels only --stats tells: their order in the machine is
+ * always the same. */
 static void rank(struct study_outcome *out, const kb_utilization *use)
 {
-    if (use->servers == 0 || use->util_pct <= out->bound_pct)
+    if (use->servers == 0 || use->kind == KB_AT_VC || use->util_pct <= out->bound_pct)
         return;
     out->bound_pct = use->util_pct;
     place_text(use->name, out->bound);
@@ -182,7 +183,8 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
                       .journal = &journal,
                       .topo = study_machine(s, variant),
                       .report = (struct report *)(void *)&all,
-                      .page = &page};
+                      .page = &page,
+                      .wants_use = s->cli->opts.stats};
     enum exit_code code;
     char *arguments;
 

@@ -416,7 +416,8 @@ enum exit_code trace_open(struct trace **out, const struct cli *cli)
     return code;
 }
 
-/* Have all transactions ended, or is their end pending? */
+/* Have all transactions ended, or is their end pending? Slices on the bus of a channel with banks
+ * are of none. */
 static bool all_end(const struct trace *t)
 {
     size_t n = t->flights.n;
@@ -424,7 +425,7 @@ static bool all_end(const struct trace *t)
     for (size_t i = 0; i < t->flights.room; i++) {
         const struct flight *f = t->flights.entry[i].value;
 
-        n -= f && f->ended;
+        n -= f && (f->ended || f->key & BUS_KEY);
     }
     for (size_t i = 0; i < t->n_pending; i++)
         n -= t->pending[i].kind == EVENT_END;

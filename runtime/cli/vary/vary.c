@@ -256,15 +256,26 @@ static enum exit_code check_arguments(const struct vary *v)
     return EXIT_OK;
 }
 
-/* Columns must be the same in all parts of --shard: so what is asked is not a machine of this one.
- */
-static bool varies_routers(const struct variants *v)
+/* Has any of all machines such links by a key that varies? Columns must be the same in all parts of
+ * --shard: so what is asked is not a machine of this one. */
+static bool varies_links(const struct variants *v, const char *word)
 {
     for (size_t k = 0; k < v->n_keys; k++)
         for (size_t i = 0; i < v->key[k].n; i++)
-            if (strcmp(v->key[k].words[i], "contention.links=router") == 0)
+            if (strcmp(v->key[k].path, "contention.links") == 0 &&
+                strcmp(v->key[k].words[i] + v->key[k].value_at, word) == 0)
                 return true;
     return false;
+}
+
+/* Or have all of them those of the base? */
+static bool has_ideal_links(const struct vary *v)
+{
+    bool varied = false;
+
+    for (size_t k = 0; k < v->variants.n_keys; k++)
+        varied = varied || strcmp(v->variants.key[k].path, "contention.links") == 0;
+    return varied ? varies_links(&v->variants, "ideal") : strcmp(v->cli->info.links, "ideal") == 0;
 }
 
 /* From a base that was read at run time variants are made quickest: a compiled one is read now. */
@@ -302,7 +313,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
-    v->routers = !code && varies_routers(&v->variants);
+    v->routers = !code && varies_links(&v->variants, "router");
+    v->ideal = !code && has_ideal_links(v);
     if (!code)
         code = make_base(v);
     if (!code)

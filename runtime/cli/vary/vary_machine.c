@@ -109,6 +109,7 @@ static enum exit_code run_command(const struct vary *v, struct slot *s, uint64_t
     cli.varied = &s->rows;
     cli.varied_stats = &s->stats;
     cli.varies_routers = v->routers;
+    cli.varies_ideal = v->ideal;
     cli.sqlite = NULL;
     cli.journal = &none;
     cli.opts.jobs = v->jobs;

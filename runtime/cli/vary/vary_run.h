@@ -40,7 +40,7 @@ struct vary {
     struct all_rows all;    /* for a table */
     struct sink notes;      /* below it */
     uint64_t first, n;      /* machines of this part, which is mostly the whole */
-    bool routers;           /* some machine has */
+    bool routers, ideal;    /* some machine has; some has such links */
     bool begun, any_row;    /* the head is written; a row is */
     uint64_t n_done, n_failed;
     double end_s;               /* of a dry run */

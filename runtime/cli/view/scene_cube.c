@@ -300,8 +300,8 @@ static bool has_node(const struct cube *c, const char *name)
     return node >= c->first && node - c->first < c->nodes;
 }
 
-/* ucie ports stand inside the die, away from their side; m_cpu below its dot, the SRAM beside it.
- */
+/* ucie ports stand inside the die, away from their side; m_cpu below its dot, the SRAM and an
+ * L2 beside theirs. */
 static void add_units(struct cube *c)
 {
     uint32_t first_unit = (uint32_t)c->sc->n_nodes;
@@ -319,6 +319,8 @@ static void add_units(struct cube *c)
         add_unit(c, first_unit, "m_cpu", "compute", 0, 1);
         add_unit(c, first_unit, "sram", "memory", 1, 0);
     }
+    if (has_node(c, "l2"))
+        add_unit(c, first_unit, "l2", "memory", 1, 0);
 }
 
 /* The dots of all components. A PE has one dot, that of its crossbar. */

@@ -80,7 +80,7 @@ static uint32_t noc_way(const struct cube *c, uint32_t plane, uint32_t node, con
 
     if (is(info, "ucie") && c->planes > 1)
         return port_way(c, plane, node, info, way);
-    if (is(info, "m_cpu") || is(info, "sram") || is(info, "ucie")) {
+    if (is(info, "m_cpu") || is(info, "sram") || is(info, "ucie") || is(info, "l2")) {
         bool level = at.y > box->y && at.y < box->y + box->h;
 
         *(level ? &at.y : &at.x) += c->planes > 1 ? between(aside, -10, 10) : 0;
@@ -129,6 +129,19 @@ static uint32_t attach_way(const struct cube *c, uint32_t router, uint32_t node,
     uint32_t n = noc_way(c, (router - c->first) % c->planes, node, info, on);
 
     way[0] = (struct svg_point){middle_x(box), middle_y(box)};
+    memcpy(way + 1, on, n * sizeof *on);
+    return 1 + n;
+}
+
+/* From an L2 straight to the point of a PE, and on as from a bus. */
+static uint32_t l2_way(const struct cube *c, uint32_t l2, uint32_t dma, const kb_node *info,
+                       struct svg_point way[SCENE_BENDS_MAX])
+{
+    const struct scene_node *box = box_of(c, l2);
+    struct svg_point on[SCENE_BENDS_MAX];
+    uint32_t n = noc_way(c, 0, dma, info, on);
+
+    way[0] = (struct svg_point){middle_x(box), side_y(box, on[0].y)};
     memcpy(way + 1, on, n * sizeof *on);
     return 1 + n;
 }
@@ -200,6 +213,8 @@ static uint32_t find_way(const struct cube *c, const kb_edge *edge, const kb_nod
         return attach_way(c, edge->from, edge->to, to, way);
     if (is(from, "noc"))
         return noc_way(c, edge->from - c->first, edge->to, to, way);
+    if (is(from, "l2") && is(to, "pe_dma"))
+        return l2_way(c, edge->from, edge->to, to, way);
     if (is(from, "pe_dma") && is(to, "xbar"))
         return dma_way(c, edge->from, edge->to, pe, way);
     if (!is(from, "xbar"))

@@ -482,16 +482,13 @@ static void add_stubs(struct sip_place *p, struct scene_edge *e, uint32_t a, uin
     note_end(m, in, -way * stub.dx, a);
 }
 
-/* How many links of the same two cubes were added before this one, of a cube whose links come one
- * after the other. */
+/* How many links of the same two cubes were added before this one: one that closes a ring of two
+ * may come long after the other. */
 static uint32_t links_before(const struct scene *sc, const struct scene_edge *e)
 {
     uint32_t n = 0;
 
-    for (const struct scene_edge *f = e - e->back - 1;
-         f >= sc->edge &&
-         (f->from == e->from || f->to == e->from || f->from == e->to || f->to == e->to);
-         f--)
+    for (const struct scene_edge *f = e - e->back - 1; f >= sc->edge; f--)
         n += !f->back &&
              ((f->from == e->from && f->to == e->to) || (f->from == e->to && f->to == e->from));
     return n;
@@ -548,6 +545,15 @@ static void add_bow(struct sip_place *p, struct scene_edge *e, uint32_t a, uint3
     }
 }
 
+/* Do its stubs leave forwards or back? Of two links between the same cubes, on a ring of two, one
+ * leaves forwards and the other back. */
+static int way_out(const struct scene *sc, const struct scene_edge *e, int by)
+{
+    bool wraps = abs(by) > 1 || links_before(sc, e) % 2;
+
+    return (by > 0) == wraps ? -1 : 1;
+}
+
 void mesh_add_net_link(struct sip_place *p, struct scene_edge *e, uint32_t a, uint32_t b)
 {
     uint32_t d;
@@ -555,7 +561,7 @@ void mesh_add_net_link(struct sip_place *p, struct scene_edge *e, uint32_t a, ui
 
     switch (way_of(p->mesh, a, b, &d, &by)) {
     case WAY_STUBS:
-        add_stubs(p, e, a, b, d, (by > 0) == (abs(by) > 1) ? -1 : 1);
+        add_stubs(p, e, a, b, d, way_out(p->mesh->sc, e, by));
         break;
     case WAY_BOW:
         add_bow(p, e, a, b, d, by);

@@ -262,7 +262,7 @@ static void run_job(const struct job *j)
 
 void rerun_first(struct rerun *r, struct outcome *o)
 {
-    kb_options options = {.engine = r->cli->opts.engine};
+    kb_options options = {.engine = r->cli->opts.engine, .buffers = cmd_counts_buffers(r->cli)};
 
     run_job(&(struct job){r, r, r->cli->topo, options, o, true});
 }
@@ -270,7 +270,9 @@ void rerun_first(struct rerun *r, struct outcome *o)
 void rerun_again(const struct rerun *r, const kb_topology *topo, unsigned costs_off,
                  struct outcome *o)
 {
-    kb_options options = {.engine = r->cli->opts.engine, .costs_off = costs_off};
+    kb_options options = {.engine = r->cli->opts.engine,
+                          .costs_off = costs_off,
+                          .buffers = cmd_counts_buffers(r->cli)};
 
     run_job(&(struct job){NULL, r, topo, options, o, false});
 }

@@ -63,7 +63,7 @@ struct search {
 
 struct search net_search_new(struct routes *r, uint32_t n, const uint8_t *exits);
 
-/* Gives back what it has made, but for what is in the tables. */
+/* Gives back what it has made, except what is in the tables. */
 void net_search_drop(struct search *s);
 
 /* The weights of all steps, and the steps to each state. */

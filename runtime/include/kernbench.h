@@ -1449,8 +1449,9 @@ enum { KB_BOUND_PES = 8, KB_BOUND_PORTS = 4 };
 
 /* What launches take at least. */
 typedef struct kb_bound {
-    int64_t fs;        /* from the first start to the last end; 0: nothing is known */
-    uint64_t commands; /* as many as there are if the others have as many as those PEs, on average */
+    int64_t fs; /* from the first start to the last end; 0: nothing is known */
+    uint64_t
+        commands; /* as many as there are if the others have as many as those PEs, on average */
     /* Of a simulation with one launch: its first PE, its last one and some between, and how long
      * their kernels keep the ports and engines of each busy. */
     uint32_t pe[KB_BOUND_PES];

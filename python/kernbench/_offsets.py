@@ -36,6 +36,11 @@ class Index(Value):
     def least(self) -> int:
         return self.const + _total((n - 1) * s for n, s in zip(self.shape, self.steps) if s < 0)
 
+    def first_of_run(self) -> Optional[int]:
+        """The first of them if each is the one before, in C order, and 1."""
+        numbers = self.numbers().ravel()
+        return int(numbers[0]) if (np.diff(numbers) == 1).all() else None
+
     def tensor(self) -> Tensor:
         varying = [axis for axis, step in enumerate(self.steps) if step and self.shape[axis] > 1]
         if self.array is not None or len(varying) > 1:

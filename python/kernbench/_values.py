@@ -96,6 +96,9 @@ class Value:
     def __bool__(self) -> bool:
         raise KernelMistake("a tensor has no truth: value(x) computes it")
 
+    def __iter__(self) -> Any:
+        raise KernelMistake("a tensor or offsets are no sequence: values(x) computes an array")
+
     def __getitem__(self, key: Any) -> Any:
         return _indexed(self.tensor(), key)
 

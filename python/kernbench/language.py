@@ -269,12 +269,18 @@ def gather(x: Any, index: Any, axis: int) -> Tensor:
     return one(W_TAKE, x, x.shape[:axis] + index.shape + x.shape[axis + 1:], None, index.number, axis)
 
 
-def rand(seed: int, shape: Any, offset: int = 0) -> Tensor:
-    """Uniform in [0, 1), Triton's numbers."""
+def rand(seed: int, shape: Any = None, offset: Any = 0) -> Tensor:
+    """Uniform in [0, 1), from Triton's words: of offsets that follow each other, as rand(seed, tl.arange(0, n));
+    or of a shape and the first offset."""
     r = recorder()
-    shape = tuple(shape)
-    made = Tensor(r, r.new(), shape, float32)
-    r.add(W_RANDOM, r.here(), made.number, float32.code, len(shape), *shape, seed, offset)
+    shape, offset = (offset, 0) if shape is None else (shape, offset)
+    if isinstance(shape, Index):
+        shape, offset = shape.shape, shape.first_of_run()
+    if not isinstance(shape, (tuple, list)) or not isinstance(offset, (int, np.integer)) or offset < 0:
+        raise KernelMistake("the offsets of rand() follow each other from one that is known and at least 0, as tl.arange() has them")
+    dims = tuple(int(n) for n in shape)
+    made = Tensor(r, r.new(), dims, float32)
+    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, int(seed), int(offset))
     return made
 
 

@@ -1,10 +1,12 @@
 """_values.py -- tensors of a kernel in Python: operators make commands."""
 from builtins import max as _most
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
 
 from ._native import lib
 from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W_MATH, W_PERMUTE, W_RESHAPE, W_SLICE, KernelMistake,
-                        Recorder, Shape, bits, dtype, float32, int1, recorder)
+                        Recorder, Shape, bits, dtype, float32, int1, int32, recorder)
 
 OWN.add(__file__)
 
@@ -135,6 +137,23 @@ class Tensor(Value):
         return f"<tensor {self.dtype}{list(self.shape)}>"
 
 
+def is_float(x: Any) -> bool:
+    return isinstance(x, (float, np.floating))
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, np.integer, np.floating))
+
+
+def fitting(value: Any, kind: dtype) -> float:
+    """A constant for a tensor of `kind`, which takes the whole part of it if that is a type of integers."""
+    if kind.floating:
+        return float(value)
+    if not abs(float(value)) < float("inf") or not kind.holds(int(value)):
+        raise KernelMistake(f"the constant {value} does not fit a tensor of {kind}")
+    return float(int(value))
+
+
 class Full(Value):
     """All elements are one number; it becomes a tensor when it has to."""
 
@@ -150,9 +169,10 @@ class Full(Value):
         return self._made
 
     def _with(self, y: Any, op: Any, other: Any) -> Any:
-        if isinstance(y, (int, float)):
-            return Full(self.shape, op(self.value, y), self.dtype)
-        return other(y)
+        if not is_number(y):
+            return other(y)
+        kind = kind_beside(self.dtype, [y])
+        return Full(self.shape, fitting(op(self.value, y), kind), kind)
 
     def __add__(self, y: Any) -> Any:
         return self._with(y, lambda a, b: a + b, super().__add__)
@@ -162,7 +182,7 @@ class Full(Value):
 
     def __mul__(self, y: Any) -> Any:
         if self.value == 0 and isinstance(y, Value) and broadcast(self.shape, y.shape) == self.shape:
-            return self  # nothing has been added up yet
+            return self if self.dtype.rank >= y.dtype.rank else cast(self, y.dtype)  # nothing has been added up yet
         return self._with(y, lambda a, b: a * b, super().__mul__)
 
 
@@ -198,11 +218,26 @@ class Acc(Value):
         return self
 
 
+_LOGIC = {lib.TL_AND, lib.TL_OR, lib.TL_XOR, lib.TL_WHERE, lib.TL_EQ, lib.TL_NE}
 _COMPARES = {lib.TL_LT, lib.TL_LE, lib.TL_GT, lib.TL_GE, lib.TL_EQ, lib.TL_NE, lib.TL_ISNAN}
 
 
-def math_command(op: int, *operands: Any) -> Any:
-    """An elementwise command."""
+def kind_beside(kind: dtype, numbers: Sequence[Any], logic: bool = False) -> dtype:
+    """The type in which a tensor of `kind` meets numbers, as Triton has it: a float makes f32 of integers, and an
+    integer i32 of bools, but for 0 and 1 in logic."""
+    if kind.floating:
+        return kind
+    if any(is_float(x) for x in numbers):
+        return float32
+    if kind is int1 and not (logic and all(x in (0, 1) for x in numbers)):
+        kind = int32 if numbers else kind
+    for x in numbers:
+        fitting(x, kind)
+    return kind
+
+
+def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
+    """An elementwise command; `whole`: integers are divided as such."""
     r = recorder()
     here = r.here()
     shape: Shape = ()
@@ -217,6 +252,9 @@ def math_command(op: int, *operands: Any) -> Any:
                 kind = x.dtype
     if kind is None:
         raise KernelMistake("there is no tensor among the operands")
+    if not kind.floating:
+        kind = float32 if op == lib.TL_DIV and not whole else kind_beside(
+            kind, [x for x in values[op == lib.TL_WHERE:] if x.__class__ is not Tensor], op in _LOGIC)
     numbers = [-1, -1, -1]
     for i, x in enumerate(values):
         if x.__class__ is not Tensor:

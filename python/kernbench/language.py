@@ -33,7 +33,8 @@ from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W
                         W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
-from ._values import Acc, Full, Tensor, Value, broadcast, cast, math_command, one, permute, reshape, trans
+from ._values import (Acc, Full, Tensor, Value, broadcast, cast, fitting, is_number, kind_beside, math_command, one, permute,
+                      reshape, trans)
 
 __all__ = ["BlockPointer", "KernelMistake", "Pointer", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
            "assume", "atomic_add", "bfloat16", "broadcast_to", "cast", "cdiv", "ceil", "clamp", "constexpr", "cos",
@@ -59,7 +60,7 @@ def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequ
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
     dims = tuple(b - a for a, b in box)
-    fill = Full(shape, float(other or 0), kind)
+    fill = Full(shape, fitting(other or 0, kind), kind)
     if any(n <= 0 for n in dims):
         return fill
     how, words = access(pointer, box)
@@ -93,7 +94,7 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[i
     if any(a >= b for a, b in box):
         return
     if not isinstance(value, Value):
-        value = Full(shape, float(value), kind)
+        value = Full(shape, fitting(value, kind), kind)
     x = cast(value, kind).tensor()
     if x.shape != shape:
         x = broadcast_to(x, shape)
@@ -136,7 +137,7 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
     r = recorder()
     here = r.here()
     shape, kind, addresses = _addresses(pointers)
-    x = cast(value if isinstance(value, Value) else Full(shape, float(value), kind), kind).tensor()
+    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind).tensor()
     if x.shape != shape:
         x = broadcast_to(x, shape)
     r.add(W_STORE_ALL, here, x.number, len(addresses), *addresses)
@@ -147,7 +148,8 @@ def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> 
     r = recorder()
     here = r.here()
     shape, box = box_of(pointer, mask)
-    x = cast(value if isinstance(value, Value) else Full(shape, float(value), pointer.memory.dtype), pointer.memory.dtype)
+    kind = pointer.memory.dtype
+    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind)
     how, words = access(pointer, box)
     if how != "plain" or x.shape != tuple(b - a for a, b in box):
         raise KernelMistake("atomic_add() takes a block that lies together")
@@ -169,7 +171,7 @@ def arange(first: int, end: int) -> Index:
 
 
 def full(shape: Any, value: float, dtype: dtype) -> Full:
-    return Full(tuple(int(n) for n in (shape if isinstance(shape, (list, tuple)) else (shape,))), float(value), dtype)
+    return Full(tuple(int(n) for n in (shape if isinstance(shape, (list, tuple)) else (shape,))), fitting(value, dtype), dtype)
 
 
 def zeros(shape: Any, dtype: dtype) -> Full:
@@ -298,12 +300,14 @@ def broadcast_to(x: Any, *shape: Any) -> Tensor:
 def where(condition: Any, x: Any, y: Any) -> Any:
     """x where it is true, else y; one that is known costs nothing."""
     if isinstance(condition, Mask) and condition.covers() is not None:
-        chosen = x if condition.covers() else y
-        if isinstance(chosen, (int, float)):
-            return Full(condition.shape, float(chosen), float32)
+        chosen, other = (x, y) if condition.covers() else (y, x)
+        if is_number(chosen):
+            whole = isinstance(other, Value) and not other.dtype.floating
+            return Full(condition.shape, float(chosen), kind_beside(other.dtype, [chosen]) if whole else float32)
         if broadcast(chosen.shape, condition.shape) == chosen.shape:
-            return chosen
-    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+            kind = kind_beside(chosen.dtype, [other]) if is_number(other) else chosen.dtype
+            return chosen if kind is chosen.dtype else cast(chosen, kind)
+    if is_number(x) and is_number(y):
         x = Full((1,), float(x), float32)
     return math_command(lib.TL_WHERE, condition, x, y)
 

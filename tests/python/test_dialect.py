@@ -45,3 +45,68 @@ def test_random_numbers_of_other_offsets_are_refused(m, offsets):
                                    lambda: tl.arange(0, 8) < 3, lambda: tl.arange(0, 8) + tl.full((8,), 1, tl.int32)])
 def test_tensors_are_no_sequences(m, value):
     refused(m, lambda seen: tuple(value()), "a tensor or offsets are no sequence")
+
+
+# -- types ----------------------------------------------------------------------------------------
+
+A = np.array([-7, -2, -1, 0, 1, 2, 3, 100], np.int32)
+F = np.float32
+B = A.astype(F)
+MIXED = {
+    "half": (lambda a: a * 0.5, B * F(0.5)),
+    "plus": (lambda a: a + 1.5, B + F(1.5)),
+    "from": (lambda a: 2.5 - a, F(2.5) - B),
+    "numpy": (lambda a: a * F(0.5), B * F(0.5)),
+    "less": (lambda a: a < 0.5, A < 0.5),
+    "equal": (lambda a: a == 0.5, A == 0.5),
+    "unlike": (lambda a: a != 2.5, A != 2.5),
+    "where": (lambda a: tl.where(a > 0, a, 0.5), np.where(A > 0, B, F(0.5))),
+    "known": (lambda a: tl.where(tl.arange(0, 8) < 8, a, 0.5), A.astype(F)),
+    "other": (lambda a: tl.where(tl.arange(0, 8) < 0, a, 0.5), np.full(8, F(0.5))),
+    "zero": (lambda a: tl.where(tl.arange(0, 8) < 0, a, 0), np.zeros(8, np.int32)),
+    "maximum": (lambda a: tl.maximum(a, -0.5), np.maximum(B, F(-0.5))),
+    "clamp": (lambda a: tl.clamp(a, -1.5, 2.5), np.clip(B, -1.5, 2.5)),
+    "infinite": (lambda a: tl.where(a > 0, a, -float("inf")), np.where(A > 0, B, F("-inf"))),
+    "divided": (lambda a: a / 2, B / F(2)),
+    "by tensor": (lambda a: a / tl.full((8,), 4, tl.int32), B / F(4)),
+    "over": (lambda a: 1 / tl.maximum(a, 1), F(1) / np.maximum(A, 1).astype(F)),
+    "index": (lambda a: tl.arange(0, 8) * 0.5, np.arange(8, dtype=F) * F(0.5)),
+    "index below": (lambda a: tl.arange(0, 8) < 2.5, np.arange(8) < 2.5),
+    "full": (lambda a: tl.full((8,), 3, tl.int32) * 0.5, np.full(8, F(1.5))),
+    "nothing yet": (lambda a: tl.zeros((8,), tl.int32) * (a * 0.5), np.zeros(8, F)),
+    "bools": (lambda a: (a > 0) * 0.5, (A > 0) * F(0.5)),
+    "counts": (lambda a: (a > 0) + 1, (A > 0).astype(np.int32) + 1),
+    "logic": (lambda a: (a > 0) & 1, A > 0),
+    "whole": (lambda a: a + 3, A + np.int32(3)),
+    "last": (lambda a: tl.minimum(a.to(tl.int64), 2 ** 63 - 1), A.astype(np.int64)),
+    "f16": (lambda a: a.to(tl.float16) * 0.5, (B * 0.5).astype(np.float16)),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_integers_beside_floats_are_f32(m, name):
+    function, want = MIXED[name]
+    got = run_of(m, lambda seen, a_ptr: seen.update(all=tl.values(function(tl.load(a_ptr + tl.arange(0, 8))))), A)["all"]
+    assert got.dtype == want.dtype and (got == want).all()
+
+
+@pytest.mark.parametrize("function, value, kind", [
+    (lambda: tl.zeros((8,), tl.uint8).tensor() + 300, 300, "u8"), (lambda: tl.zeros((8,), tl.uint32).tensor() - (-1), -1, "u32"),
+    (lambda: tl.arange(0, 8).tensor() < 1 << 31, 1 << 31, "i32"), (lambda: tl.full((8,), 128, tl.int8), 128, "i8"),
+    (lambda: tl.full((8,), float("-inf"), tl.int32), "-inf", "i32"), (lambda: tl.full((8,), 100, tl.int8) + 100, 200, "i8"),
+    (lambda: tl.where(tl.arange(0, 8).tensor() < 3, tl.zeros((8,), tl.int16), 1 << 20), 1 << 20, "i16"),
+    (lambda: tl.zeros((8,), tl.int64).tensor() + ((1 << 53) + 1), (1 << 53) + 1, "i64")])
+def test_constants_that_do_not_fit_are_refused(m, function, value, kind):
+    refused(m, lambda seen: function(), f"the constant {value}(.0)? does not fit a tensor of {kind}")
+
+
+def test_a_cast_for_a_float_costs_what_a_written_one_does(m):
+    def mixes(seen, a_ptr):
+        a = tl.load(a_ptr + tl.arange(0, 8))
+        for name, function in {"mixed": lambda: a * 0.5, "written": lambda: a.to(tl.float32) * 0.5, "whole": lambda: a * 2}.items():
+            begin = tl.time()
+            function()
+            seen[name] = tl.time() - begin
+
+    seen = run_of(m, mixes, A)
+    assert seen["mixed"] == pytest.approx(seen["written"], abs=1e-6) and seen["mixed"] > seen["whole"]

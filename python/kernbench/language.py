@@ -207,13 +207,20 @@ def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
     return product if acc is None else acc + product
 
 
+def _only(call: str, **given: Tuple[Any, Any]) -> None:
+    """Refuses options that would change results: (what is given, the one value that is simulated) of each."""
+    for name, (value, simulated) in given.items():
+        if value is not simulated and value != simulated:
+            raise KernelMistake(f"{name}={value!r} of {call}() is not simulated")
+
+
 def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
     x = x.tensor()
     rank = len(x.shape)
     everything = axis is None
     at = 0 if everything else int(axis) % _most(rank, 1)
     shape = tuple(1 if everything or i == at else n for i, n in enumerate(x.shape) if keep_dims or not (everything or i == at))
-    kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) else None
+    kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) or (op == lib.TL_SUM and x.dtype is int1) else None
     r = recorder()
     here = r.here()
     out = r.new()
@@ -221,8 +228,16 @@ def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
     return Tensor(r, out, shape, kind or x.dtype)
 
 
-def sum(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    return _reduced(lib.TL_SUM, x, axis, keep_dims)
+def _summands(x: Any, kind: Any = None) -> Any:
+    """What is added up: integers of fewer than 32 bits as 32, as Triton has it, or all as `kind`."""
+    if kind is None and not x.dtype.floating and x.dtype.size < 4 and x.dtype is not int1:
+        kind = int32 if x.dtype in (int8, int16) else uint32
+    return x if kind is None or kind is x.dtype else cast(x, kind)
+
+
+def sum(x: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+    """The sum, in `dtype` if it is given."""
+    return _reduced(lib.TL_SUM, _summands(x, dtype), axis, keep_dims)
 
 
 def max(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
@@ -245,8 +260,10 @@ def softmax(x: Any, dim: int = -1, **hints: Any) -> Tensor:
     return one(W_SOFTMAX, x, x.shape, None, dim)
 
 
-def cumsum(x: Any, axis: int = 0, **hints: Any) -> Tensor:
-    return one(W_CUMSUM, x, x.shape, None, axis)
+def cumsum(x: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Tensor:
+    """Sums of all up to each; in `dtype` if it is given."""
+    _only("cumsum", reverse=(reverse, False))
+    return one(W_CUMSUM, _summands(x, dtype), x.shape, None, axis)
 
 
 def sort(x: Any, dim: Any = None, descending: bool = False) -> Tensor:

@@ -110,3 +110,26 @@ def test_a_cast_for_a_float_costs_what_a_written_one_does(m):
 
     seen = run_of(m, mixes, A)
     assert seen["mixed"] == pytest.approx(seen["written"], abs=1e-6) and seen["mixed"] > seen["whole"]
+
+
+@pytest.mark.parametrize("kind, wide", [("int8", "int32"), ("uint8", "uint32"), ("int16", "int32"), ("uint16", "uint32"), ("int32", "int32"),
+                                        ("int64", "int64"), ("float16", "float16")])
+def test_sums_of_narrow_integers_have_32_bits(m, kind, wide):
+    big = 100 if kind == "int8" else 200 if kind == "uint8" else 300 if kind == "float16" else 30000
+    x = np.full((2, 4), big, kind)
+
+    def sums(seen, x_ptr):
+        x = tl.load(x_ptr + tl.arange(0, 2)[:, None] * 4 + tl.arange(0, 4)[None, :])
+        seen["sum"], seen["cumsum"] = tl.values(tl.sum(x, 1)), tl.values(tl.cumsum(x, 1))
+        seen["dtype"] = tl.values(tl.sum(x, 0, dtype=tl.float32))
+        seen["columns"] = tl.values(tl.cumsum(x, 0, dtype=tl.int64))
+
+    seen = run_of(m, sums, x)
+    assert seen["sum"].dtype == seen["cumsum"].dtype == wide and seen["dtype"].dtype == np.float32 and seen["columns"].dtype == np.int64
+    assert (seen["sum"] == x.astype(wide).sum(1)).all() and (seen["cumsum"] == np.cumsum(x.astype(wide), 1)).all()
+    assert (seen["dtype"] == 2 * big).all() and (seen["columns"] == [[big] * 4, [2 * big] * 4]).all()
+
+
+def test_sums_of_bools_count(m):
+    got = run_of(m, lambda seen: seen.update(n=tl.values(tl.sum(tl.arange(0, 8) % 8 < 3, 0))))["n"]
+    assert got.dtype == np.int32 and got == 3

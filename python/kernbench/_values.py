@@ -1,6 +1,6 @@
 """_values.py -- tensors of a kernel in Python: operators make commands."""
 from builtins import max as _most
-from typing import Any, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -9,6 +9,22 @@ from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W
                         Recorder, Shape, bits, dtype, float32, int1, int32, recorder)
 
 OWN.add(__file__)
+
+
+# what calls may be given that changes neither results nor times here
+HINTS = {"cache_modifier", "eviction_policy", "volatile", "sem", "scope", "input_precision", "allow_tf32", "max_num_imprecise_acc",
+         "num_stages", "num_warps", "loop_unroll_factor", "disallow_acc_multi_buffer", "flatten", "warp_specialize", "disable_licm"}
+
+
+def unsimulated(call: str, **option: Any) -> KernelMistake:
+    name, value = next(iter(option.items()))
+    return KernelMistake(f"{name}={value!r} of {call}() is not simulated")
+
+
+def only_hints(call: str, given: Dict[str, Any]) -> None:
+    for name, value in given.items():
+        if name not in HINTS:
+            raise unsimulated(call, **{name: value})
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
@@ -104,8 +120,8 @@ class Value:
     def __getitem__(self, key: Any) -> Any:
         return _indexed(self.tensor(), key)
 
-    def to(self, kind: Any) -> Any:
-        return cast(self, kind)
+    def to(self, kind: Any, **options: Any) -> Any:
+        return cast(self, kind, **options)
 
     @property
     def T(self) -> Any:
@@ -205,9 +221,6 @@ class Acc(Value):
     def tensor(self) -> Tensor:
         return self.stored_as(float32)
 
-    def to(self, kind: dtype) -> Tensor:
-        return self.stored_as(kind)
-
     def __mul__(self, y: Any) -> Any:
         if self._stored is not None or isinstance(y, Acc):
             return super().__mul__(y)
@@ -306,7 +319,11 @@ def reshape(x: Any, *shape: Any) -> Tensor:
     return same if same.shape == dims else one(W_RESHAPE, same, dims, None, len(dims), *dims)
 
 
-def cast(x: Any, kind: dtype, **hints: Any) -> Any:
+def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = False) -> Any:
+    if fp_downcast_rounding not in (None, "rtne"):
+        raise unsimulated("cast", fp_downcast_rounding=fp_downcast_rounding)
+    if bitcast and kind is not x.dtype and (kind.floating or x.dtype.floating or kind.size != x.dtype.size or int1 in (kind, x.dtype)):
+        raise unsimulated("cast", bitcast=bitcast)
     if isinstance(x, Acc):
         return x.stored_as(kind)
     if isinstance(x, Full):

@@ -133,3 +133,50 @@ def test_sums_of_narrow_integers_have_32_bits(m, kind, wide):
 def test_sums_of_bools_count(m):
     got = run_of(m, lambda seen: seen.update(n=tl.values(tl.sum(tl.arange(0, 8) % 8 < 3, 0))))["n"]
     assert got.dtype == np.int32 and got == 3
+
+
+# -- options --------------------------------------------------------------------------------------
+
+
+def tile():
+    return tl.arange(0, 8).tensor().to(tl.float32)[:, None] + tl.arange(0, 8).tensor().to(tl.float32)[None, :]
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x: tl.cumsum(x, 0, reverse=True), "reverse=True of cumsum"), (lambda x: tl.sort(x, dim=0), "dim=0 of sort"),
+    (lambda x: tl.maximum(x, 1, propagate_nan=tl.PropagateNan.NONE), "propagate_nan='NONE' of maximum"),
+    (lambda x: tl.clamp(x, 0, 1, propagate_nan=tl.PropagateNan.NONE), "propagate_nan='NONE' of clamp"),
+    (lambda x: tl.dot(x, x, out_dtype=tl.float16, acc=tl.zeros((8, 8), tl.float32)), "out_dtype=f16 of dot"),
+    (lambda x: tl.dot(x, x, precise=True), "precise=True of dot"), (lambda x: tl.rand(1, tl.arange(0, 8), 7), "n_rounds=7 of rand"),
+    (lambda x: x.to(tl.int32, bitcast=True), "bitcast=True of cast"), (lambda x: tl.range(0, 8, unroll=2), "unroll=2 of range"),
+    (lambda x: x.to(tl.float16, fp_downcast_rounding="rtz"), "fp_downcast_rounding='rtz' of cast")])
+def test_options_that_would_change_results_are_refused(m, call, words):
+    refused(m, lambda seen: call(tile()), words + r"\(\) is not simulated")
+
+
+def test_options_that_are_honoured(m):
+    def honours(seen, x_ptr):
+        x = tile()
+        most, places = tl.max(x, 1, return_indices=True)
+        least, lowest = tl.min(x, 0, return_indices=True, keep_dims=True)
+        seen["max"], seen["argmax"], seen["min"], seen["argmin"] = (tl.values(part) for part in (most, places, least, lowest))
+        half = x.to(tl.float16)
+        seen["dot"] = tl.values(tl.dot(half, half, out_dtype=tl.float16, allow_tf32=False))
+        seen["clamp"] = tl.values(tl.clamp(x, min=2.0, max=3.0))
+        seen["sort"] = tl.values(tl.sort(x, dim=1, descending=True))
+        seen["bits"] = tl.values(tl.full((8,), -1, tl.int32).tensor().to(tl.uint32, bitcast=True))
+        block = tl.make_block_ptr(x_ptr, (4,), (1,), (0,), (8,), (0,))
+        seen["nan"] = tl.values(tl.load(block, boundary_check=(0,), padding_option="nan", cache_modifier=".cg"))
+        seen["zero"] = tl.values(tl.load(block, boundary_check=(0,), padding_option="zero"))
+        for _ in tl.range(0, 2, num_stages=3):
+            pass
+
+    seen = run_of(m, honours, np.arange(8, dtype=F))
+    x = np.add.outer(np.arange(8), np.arange(8)).astype(F)
+    assert (seen["max"] == x.max(1)).all() and (seen["argmax"] == 7).all() and seen["argmax"].dtype == np.int32
+    assert (seen["min"] == x.min(0, keepdims=True)).all() and seen["argmin"].shape == (1, 8) and not seen["argmin"].any()
+    assert seen["dot"].dtype == np.float16 and (seen["dot"] == x @ x).all()
+    assert (seen["clamp"] == np.clip(x, 2, 3)).all() and (seen["sort"] == x[:, ::-1]).all()
+    assert (seen["bits"] == 2 ** 32 - 1).all()
+    np.testing.assert_array_equal(seen["nan"], [0, 1, 2, 3] + [np.nan] * 4)
+    np.testing.assert_array_equal(seen["zero"], [0, 1, 2, 3, 0, 0, 0, 0])

@@ -86,12 +86,22 @@ class Index(Value):
     __rmul__ = __mul__
 
     def __mod__(self, y: Any) -> Any:
+        if not isinstance(y, (int, np.integer)):
+            return super().__mod__(y)
         if self.array is None and 0 <= self.least() and self.most() < y:
             return self
         return Index(self.shape, 0, (), self.numbers() % y)
 
     def __floordiv__(self, y: Any) -> Any:
+        if not isinstance(y, (int, np.integer)):
+            return super().__floordiv__(y)
         return Index(self.shape, 0, (), self.numbers() // y)
+
+    def __lshift__(self, y: Any) -> Any:
+        return self * (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__lshift__(y)
+
+    def __rshift__(self, y: Any) -> Any:
+        return self // (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__rshift__(y)
 
     def __getitem__(self, key: Any) -> "Index":
         shape: List[int] = []

@@ -76,6 +76,27 @@ class Value:
     def __mod__(self, y: Any) -> Any:
         return math_command(lib.TL_MOD, self, y)
 
+    def __rmod__(self, y: Any) -> Any:
+        return math_command(lib.TL_MOD, y, self)
+
+    def __floordiv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, self, y, whole=True)
+
+    def __rfloordiv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, y, self, whole=True)
+
+    def __lshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHL, self, y)
+
+    def __rlshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHL, y, self)
+
+    def __rshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHR, self, y)
+
+    def __rrshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHR, y, self)
+
     def __neg__(self) -> Any:
         return math_command(lib.TL_NEG, self)
 
@@ -107,6 +128,8 @@ class Value:
 
     def __xor__(self, y: Any) -> Any:
         return math_command(lib.TL_XOR, self, y)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> Any:
         return math_command(lib.TL_NOT, self)
@@ -268,6 +291,8 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     if not kind.floating:
         kind = float32 if op == lib.TL_DIV and not whole else kind_beside(
             kind, [x for x in values[op == lib.TL_WHERE:] if x.__class__ is not Tensor], op in _LOGIC)
+    if whole and kind.floating:
+        raise KernelMistake(f"// is of integers, not of {kind}: floor(x / y)")
     numbers = [-1, -1, -1]
     for i, x in enumerate(values):
         if x.__class__ is not Tensor:

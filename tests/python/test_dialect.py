@@ -180,3 +180,37 @@ def test_options_that_are_honoured(m):
     assert (seen["bits"] == 2 ** 32 - 1).all()
     np.testing.assert_array_equal(seen["nan"], [0, 1, 2, 3] + [np.nan] * 4)
     np.testing.assert_array_equal(seen["zero"], [0, 1, 2, 3, 0, 0, 0, 0])
+
+
+# -- operators ------------------------------------------------------------------------------------
+
+X, Y = np.array([-7, -1, 0, 5, 6, 9, 64, 100], np.int32), np.array([2, 3, 1, 2, 4, 1, 3, 7], np.int32)
+WHOLE = {
+    "left": (lambda x, y: x << y, X << Y), "right": (lambda x, y: x >> y, X >> Y), "by one": (lambda x, y: x << 1, X << 1),
+    "halved": (lambda x, y: x >> 1, X >> 1), "of a number": (lambda x, y: 1 << y, 1 << Y), "down": (lambda x, y: 100 >> y, 100 >> Y),
+    "parts": (lambda x, y: x // y, np.trunc(X / Y).astype(np.int32)), "thirds": (lambda x, y: x // 3, np.trunc(X / 3).astype(np.int32)),
+    "number": (lambda x, y: 100 // y, 100 // Y), "rest": (lambda x, y: 100 % y, 100 % Y), "and": (lambda x, y: 3 & x, 3 & X),
+    "or": (lambda x, y: 8 | x, 8 | X), "xor": (lambda x, y: 1 ^ x, 1 ^ X),
+    "offsets": (lambda x, y: (tl.arange(0, 8) << 2) + 1 + tl.zeros((8,), tl.int32), np.arange(8, dtype=np.int32) * 4 + 1),
+    "by tensor": (lambda x, y: tl.arange(0, 8) // y, np.arange(8, dtype=np.int32) // Y),
+    "mod tensor": (lambda x, y: tl.arange(0, 8) % y, np.arange(8, dtype=np.int32) % Y),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_operators_of_integers(m, name):
+    function, want = WHOLE[name]
+
+    def runs(seen, x_ptr, y_ptr):
+        at = tl.arange(0, 8)
+        seen["all"] = tl.values(function(tl.load(x_ptr + at), tl.load(y_ptr + at)))
+        seen["by offsets"] = tl.values(tl.load(x_ptr + (at >> 1)))
+
+    seen = run_of(m, runs, X, Y)
+    assert seen["all"].dtype == np.int32 and (seen["all"] == want).all()
+    assert (seen["by offsets"] == X[np.arange(8) >> 1]).all()
+
+
+def test_whole_parts_are_of_integers(m):
+    refused(m, lambda seen: tile() // 2, "// is of integers, not of f32")
+    refused(m, lambda seen: tl.arange(0, 8).tensor() // 2.5, "// is of integers, not of f32")

@@ -31,6 +31,9 @@ class Placed:
     def __init__(self, array: Any, role: str, dtype: Optional[str] = None, rows: bool = False):
         self.array, self.role, self.rows = array, role, rows
         names = {np.dtype(t.numpy): t for t in reversed(list(_recorder.TYPES.values())) if t.name not in ("bf16", "f8e4m3", "f8e5m2")}
+        if array.dtype != array.dtype.newbyteorder("<"):
+            raise BadArgument(2, [f"an array of {array.dtype.str}: its byte order is another one, array.astype('{array.dtype.newbyteorder('<').str}') "
+                                  "has this machine's"])
         if dtype is None and array.dtype not in names:
             raise BadArgument(2, [f"an array of {array.dtype} has no type of kernbench"])
         self.dtype = _recorder.TYPES[dtype] if dtype else names[array.dtype]

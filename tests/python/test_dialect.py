@@ -214,3 +214,35 @@ def test_operators_of_integers(m, name):
 def test_whole_parts_are_of_integers(m):
     refused(m, lambda seen: tile() // 2, "// is of integers, not of f32")
     refused(m, lambda seen: tl.arange(0, 8).tensor() // 2.5, "// is of integers, not of f32")
+
+
+# -- messages -------------------------------------------------------------------------------------
+
+
+def test_offsets_of_rests_are_operands(m):
+    def evens(seen, x_ptr):
+        at = tl.arange(0, 8)
+        x = tl.load(x_ptr + at)
+        seen["even"] = tl.values(tl.where(at % 2 == 0, x, 0))
+        seen["first"] = tl.values(tl.where((at // 4)[None, :] < 1, x[None, :], 0))
+        seen["halves"] = tl.values((at >> 1) * 0.5)
+
+    seen = run_of(m, evens, X)
+    assert (seen["even"] == np.where(np.arange(8) % 2 == 0, X, 0)).all() and (seen["first"] == np.where(np.arange(8) < 4, X, 0)).all()
+    assert (seen["halves"] == (np.arange(8) // 2) * 0.5).all()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x, at: tl.load(x + at, mask=at % 2 == 0), r"a mask of values: load all, then where\(\)"),
+    (lambda x, at: ((at - 4) % 8) * 0.5, "offsets that went on behind a %, // or >>"),
+    (lambda x, at: (at % 3 + 1) * 0.5, "offsets that went on behind a %, // or >>"),
+    (lambda x, at: (at[:, None] + at[None, :]) * 0.5, "offsets along several axes are no operands")])
+def test_offsets_that_are_no_operands(m, call, words):
+    with pytest.raises(kernbench.KernelError, match=words):
+        run_of(m, lambda seen, x_ptr: call(x_ptr, tl.arange(0, 8)), X)
+
+
+@pytest.mark.parametrize("given", [lambda x: x, kernbench.by_rows, lambda x: kernbench.by_rows(x, "f32")])
+def test_another_byte_order_is_named(given):
+    with pytest.raises(kernbench.BadArgument, match=r"an array of >f4: its byte order is another one, array.astype\('<f4'\)"):
+        kernbench.kernel(lambda x_ptr: None)[(1,)](given(np.zeros(8, ">f4")))

@@ -58,7 +58,7 @@ class dtype:
         bits = 8 * self.size if self.numpy[1] != "b" else 1
         signed = self.numpy[1] == "i"
         first, last = (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-        return first <= value <= last and (value == last or int(float(value)) == value)
+        return bool(first <= value <= last and (value == last or int(float(value)) == value))
 
     def __repr__(self) -> str:
         return self.name

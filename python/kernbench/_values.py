@@ -260,7 +260,7 @@ _COMPARES = {lib.TL_LT, lib.TL_LE, lib.TL_GT, lib.TL_GE, lib.TL_EQ, lib.TL_NE, l
 
 def kind_beside(kind: dtype, numbers: Sequence[Any], logic: bool = False) -> dtype:
     """The type in which a tensor of `kind` meets numbers, as Triton has it: a float makes f32 of integers, and an
-    integer i32 of bools, but for 0 and 1 in logic."""
+    integer i32 of bools, except 0 and 1 in logic."""
     if kind.floating:
         return kind
     if any(is_float(x) for x in numbers):

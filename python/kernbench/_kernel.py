@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 import numpy as np
 
-from . import _offsets, _recorder
+from . import _offsets, _recorder, _runs
 from ._bench import Bench
 from ._errors import BadArgument
 from ._native import ffi, lib
@@ -31,6 +31,9 @@ class Placed:
     def __init__(self, array: Any, role: str, dtype: Optional[str] = None, rows: bool = False):
         self.array, self.role, self.rows = array, role, rows
         names = {np.dtype(t.numpy): t for t in reversed(list(_recorder.TYPES.values())) if t.name not in ("bf16", "f8e4m3", "f8e5m2")}
+        if array.dtype != array.dtype.newbyteorder("<"):
+            raise BadArgument(2, [f"an array of {array.dtype.str}: its byte order is another one, array.astype('{array.dtype.newbyteorder('<').str}') "
+                                  "has this machine's"])
         if dtype is None and array.dtype not in names:
             raise BadArgument(2, [f"an array of {array.dtype} has no type of kernbench"])
         self.dtype = _recorder.TYPES[dtype] if dtype else names[array.dtype]
@@ -105,6 +108,7 @@ class Session:
 
     def __init__(self, launch: "Launch", pes: List[int], memories: List[Dict[str, Any]]):
         self.launch, self.pes = launch, len(pes)
+        self.run = _runs.here()
         self.files = _recorder.Files()
         self.c = lib.kernbench_session_new(pes, len(pes))
         self.threads = []
@@ -116,6 +120,7 @@ class Session:
             thread = threading.Thread(target=self.body, args=(recorder, memories[i]), daemon=True)
             self.threads.append(thread)
             thread.start()
+        self.run.sessions.append(self)
 
     def body(self, recorder: _recorder.Recorder, arguments: Dict[str, Any]) -> None:
         """One PE."""
@@ -145,7 +150,7 @@ class Session:
 
     def fail(self, recorder: _recorder.Recorder, e: BaseException) -> None:
         """The kernel ends with the exception's text, at the line in the user's file."""
-        self.launch.exception = self.launch.exception or e
+        self.run.exception = self.run.exception or e
         place = 0
         for frame, line in traceback.walk_tb(e.__traceback__):
             if frame.f_code.co_filename not in _recorder.OWN:
@@ -196,10 +201,6 @@ class Given(Bench):
         """Declares tensors and launches of a simulation."""
         raise NotImplementedError
 
-    def over(self) -> Optional[BaseException]:
-        """A command with it has ended; what a function has raised."""
-        raise NotImplementedError
-
 
 class Launch(Given):
     """A kernel with its grid and arguments: a bench."""
@@ -208,8 +209,7 @@ class Launch(Given):
     arguments: Dict[str, Any]
     grid: Tuple[int, ...]
     overlaps: bool
-    sessions: List["Session"]
-    exception: Optional[BaseException]
+    text: Any  # its name, for C
 
     def __new__(cls, function: Callable[..., Any], grid: Any, arguments: Dict[str, Any], overlaps: bool) -> "Launch":
         number = next(_numbers)
@@ -223,7 +223,7 @@ class Launch(Given):
         self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
                           for name, value in arguments.items()}
         self.grid = tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
-        self.sessions, self.exception = [], None
+        self.text = ffi.new("char[]", function.__name__.encode())
         self.give(number, f"a kernel in Python, {function.__name__}()")
         return self
 
@@ -240,18 +240,7 @@ class Launch(Given):
             return
         memories = [{**self.arguments, **{name: _offsets.Pointer(memory_of(tensor, name, self.arguments[name], topo, pe), 0)
                                           for name, tensor in tensors.items()}} for pe in on]
-        text = ffi.new("char[]", self.function.__name__.encode())
-        self._kept += (text,)
-        session = Session(self, on, memories)
-        self.sessions.append(session)
-        lib.kernbench_launch(run, text, session.c, stream, after, len(after))
-
-    def over(self) -> Optional[BaseException]:
-        sessions, self.sessions = self.sessions, []
-        for session in sessions:
-            session.end()
-        found, self.exception = self.exception, None
-        return found
+        lib.kernbench_launch(run, self.text, Session(self, on, memories).c, stream, after, len(after))
 
 
 class Launches(Given):
@@ -298,10 +287,6 @@ class Launches(Given):
             raise BadArgument(2, ["no launch was added"])
         for launch, pes, stream, after in self.launches:
             launch.launch_on(run, declared, pes, stream, after)
-
-    def over(self) -> Optional[BaseException]:
-        found = [launch.over() for launch, *_ in self.launches]
-        return next((e for e in found if e), None)
 
 
 def memory_of(tensor: Any, name: str, x: Placed, topo: Any, pe: int) -> _offsets.Memory:

@@ -14,7 +14,6 @@ from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
 from ._errors import BadArgument, BadInput, Different, Error, error
 from ._frame import Frame
-from ._kernel import Given
 from ._native import ffi, lib
 from ._query import Query, c_text, made_of, word, words_of
 from ._rows import Table
@@ -87,7 +86,6 @@ class Commands:
     """
 
     _topo: Any
-    _raised: Optional[BaseException] = None  # by a kernel in Python, in the last command
 
     def _vary(self) -> List[str]:
         return []
@@ -125,21 +123,14 @@ class Commands:
                **options: Any) -> Query:
         options.setdefault("format", "csv")
         words = words_of(command, list(operands), options)
-        try:
-            return Query(self, words[:1] + self._vary() + words[1:], frame, keep_run)
-        finally:
-            self._raised = ended(operands)
+        return Query(self, words[:1] + self._vary() + words[1:], frame, keep_run)
 
     def _rows(self, command: str, operands: Any = (), frame: Any = None, quiet: Any = False,
               **options: Any) -> Rows:
         return self._rows_of(self._query(command, operands, frame, quiet=quiet, **options), quiet)
 
     def _rows_of(self, query: Query, quiet: Any) -> Any:
-        raised, self._raised = self._raised, None
-        try:
-            return query.rows(quiet)
-        except Error as e:
-            raise e from raised
+        return query.rows(quiet)
 
     def probe(self, *, bytes: Size = 4096, case: Optional[str] = None, **options: Option) -> Rows:
         """Latencies of typical accesses, each alone, from near to far.
@@ -359,12 +350,6 @@ class Commands:
         if reference:
             judge(found, reference, rows)
         return (rows, found) if tensors else rows
-
-
-def ended(operands: Iterable[Any]) -> Optional[BaseException]:
-    """A command with these operands has ended: what a kernel in Python among them has raised."""
-    found = [operand.over() for operand in operands if isinstance(operand, Given)]
-    return found[0] if found else None
 
 
 @contextlib.contextmanager

@@ -18,8 +18,9 @@ class Index(Value):
 
     dtype = int32
 
-    def __init__(self, shape: Shape, const: int, steps: Shape, array: Any = None):
+    def __init__(self, shape: Shape, const: int, steps: Shape, array: Any = None, make: Any = None):
         self.shape, self.const, self.steps, self.array = shape, const, steps, array
+        self.make = make  # a command for them as an operand; None: of an array there is none
 
     def numbers(self) -> Any:
         """As an array of numpy."""
@@ -36,9 +37,19 @@ class Index(Value):
     def least(self) -> int:
         return self.const + _total((n - 1) * s for n, s in zip(self.shape, self.steps) if s < 0)
 
+    def first_of_run(self) -> Optional[int]:
+        """The first of them if each is the one before, in C order, and 1."""
+        numbers = self.numbers().ravel()
+        return int(numbers[0]) if (np.diff(numbers) == 1).all() else None
+
     def tensor(self) -> Tensor:
         varying = [axis for axis, step in enumerate(self.steps) if step and self.shape[axis] > 1]
-        if self.array is not None or len(varying) > 1:
+        if self.array is not None:
+            if self.make is None:
+                raise KernelMistake("offsets that went on behind a %, // or >>, or into it below 0, are no operands: "
+                                    "tl.zeros((n,), tl.int32) + tl.arange(0, n) is a tensor")
+            return self.make()  # type: ignore[no-any-return]
+        if len(varying) > 1:
             raise KernelMistake("offsets along several axes are no operands: add those of one axis")
         r = recorder()
         n = self.shape[varying[0]] if varying else 1
@@ -81,12 +92,28 @@ class Index(Value):
     __rmul__ = __mul__
 
     def __mod__(self, y: Any) -> Any:
+        if not isinstance(y, (int, np.integer)):
+            return super().__mod__(y)
         if self.array is None and 0 <= self.least() and self.most() < y:
             return self
-        return Index(self.shape, 0, (), self.numbers() % y)
+        return Index(self.shape, 0, (), self.numbers() % y, self._made_by(lib.TL_MOD, int(y)))
 
     def __floordiv__(self, y: Any) -> Any:
-        return Index(self.shape, 0, (), self.numbers() // y)
+        if not isinstance(y, (int, np.integer)):
+            return super().__floordiv__(y)
+        return Index(self.shape, 0, (), self.numbers() // y, self._made_by(lib.TL_DIV, int(y)))
+
+    def _made_by(self, op: int, y: int) -> Any:
+        """A command that is rounded as offsets are: of numbers that are not negative."""
+        if self.array is not None or self.least() < 0 or y <= 0:
+            return None
+        return lambda: math_command(op, self, y, whole=True)
+
+    def __lshift__(self, y: Any) -> Any:
+        return self * (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__lshift__(y)
+
+    def __rshift__(self, y: Any) -> Any:
+        return self // (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__rshift__(y)
 
     def __getitem__(self, key: Any) -> "Index":
         shape: List[int] = []
@@ -100,7 +127,8 @@ class Index(Value):
                 shape.append(self.shape[axis])
                 steps.append(self.steps[axis] if self.array is None else 0)
                 axis += 1
-        return Index(tuple(shape), self.const, tuple(steps), None if self.array is None else self.array.reshape(shape))
+        return Index(tuple(shape), self.const, tuple(steps), None if self.array is None else self.array.reshape(shape),
+                     self.make and (lambda: reshape(self.tensor(), shape)))
 
     def _compare(self, y: Any, op: int) -> Any:
         if isinstance(y, (int, np.integer, Index)):

@@ -5,8 +5,9 @@ import re
 import sys
 import time
 import warnings
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from . import _runs
 from ._errors import Note, error
 from ._native import ffi, lib
 from ._rows import all_rows
@@ -141,8 +142,8 @@ def words_of(command: str, operands: List[Any], options: Dict[str, Any]) -> List
     return words + ["--"] * any(str(o).startswith("--") for o in operands) + [word(o) for o in operands]
 
 
-def started(request: Any, borrowed: Any) -> Any:
-    """A query that has ended; it keeps what it borrows."""
+def started(request: Any, borrowed: Any) -> Tuple[Any, Optional[BaseException]]:
+    """A query that has ended, which keeps what it borrows; and what a kernel in Python has raised."""
     out = ffi.new("kb_query **")
     if lib.kb_query_new(request, out) != lib.KB_OK:
         raise MemoryError("no thread could be started")
@@ -151,15 +152,18 @@ def started(request: Any, borrowed: Any) -> Any:
         lib.kb_query_free(query)
 
     query = ffi.gc(out[0], free)
-    wait(query, borrowed)
-    return query
+    try:
+        wait(query, borrowed)
+    finally:
+        raised = _runs.ended(query)
+    return query, raised
 
 
 def made_of(source: Any, borrowed: Any) -> Any:
     """What kb_topology_load() makes of a source: (status, machine, lines)."""
     request = ffi.new("kb_query_request *")
     request.source = source
-    query = started(request, (source, borrowed))
+    query, _ = started(request, (source, borrowed))
     made = ffi.new("kb_query_machine *")
     lib.kb_query_machine_take(query, made)
     text = ffi.string(made.messages).decode(errors="replace") if made.messages != ffi.NULL else ""
@@ -187,7 +191,7 @@ class Query:
         request.frame = frame.c if frame is not None else ffi.NULL
         request.keep_run = keep_run
         self.attrs: Dict[str, Any] = {"kernbench": " ".join(words)}
-        self.c = started(request, (machine, frame))
+        self.c, self.raised = started(request, (machine, frame))
         if machine is not None:
             self.attrs["origin"] = machine._origin(words)
         made_of_text = ffi.string(lib.kb_query_provenance(self.c)).decode()
@@ -204,7 +208,7 @@ class Query:
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         if code:
-            raise error(code, messages, rows)
+            raise error(code, messages, rows) from self.raised
         if messages and not quiet:
             warnings.warn("\n".join(messages), Note, stacklevel=callers_level())
         return rows
@@ -213,7 +217,7 @@ class Query:
         """What it wrote that is no rows."""
         code = lib.kb_query_code(self.c)
         if code:
-            raise error(code, messages_of(self.c))
+            raise error(code, messages_of(self.c)) from self.raised
         n = ffi.new("size_t *")
         text = lib.kb_query_text(self.c, n)
         return str(ffi.buffer(text, n[0])[:].decode(errors="replace"))

@@ -44,13 +44,21 @@ class dtype:
     def __init__(self, name: str, code: int, numpy: str, rank: int):
         self.name, self.code, self.numpy, self.rank = name, code, numpy, rank
         self.size = np.dtype(numpy).itemsize if numpy else 1
+        self.floating = name[0] in "fb" and name != "bool"
 
     @property
     def element_ty(self) -> "dtype":
         return self
 
     def is_floating(self) -> bool:
-        return self.name[0] in "fb" and self.name != "bool"
+        return self.floating
+
+    def holds(self, value: Any) -> bool:
+        """Is a whole number one of its values? Numbers go to the simulation as f64; of those above its last it takes this."""
+        bits = 8 * self.size if self.numpy[1] != "b" else 1
+        signed = self.numpy[1] == "i"
+        first, last = (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        return bool(first <= value <= last and (value == last or int(float(value)) == value))
 
     def __repr__(self) -> str:
         return self.name

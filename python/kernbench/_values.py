@@ -1,12 +1,30 @@
 """_values.py -- tensors of a kernel in Python: operators make commands."""
 from builtins import max as _most
-from typing import Any, List, Optional
+from typing import Any, Dict, List, Optional, Sequence
+
+import numpy as np
 
 from ._native import lib
 from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W_MATH, W_PERMUTE, W_RESHAPE, W_SLICE, KernelMistake,
-                        Recorder, Shape, bits, dtype, float32, int1, recorder)
+                        Recorder, Shape, bits, dtype, float32, int1, int32, recorder)
 
 OWN.add(__file__)
+
+
+# what calls may be given that changes neither results nor times here
+HINTS = {"cache_modifier", "eviction_policy", "volatile", "sem", "scope", "input_precision", "allow_tf32", "max_num_imprecise_acc",
+         "num_stages", "num_warps", "loop_unroll_factor", "disallow_acc_multi_buffer", "flatten", "warp_specialize", "disable_licm"}
+
+
+def unsimulated(call: str, **option: Any) -> KernelMistake:
+    name, value = next(iter(option.items()))
+    return KernelMistake(f"{name}={value!r} of {call}() is not simulated")
+
+
+def only_hints(call: str, given: Dict[str, Any]) -> None:
+    for name, value in given.items():
+        if name not in HINTS:
+            raise unsimulated(call, **{name: value})
 
 
 def broadcast(a: Shape, b: Shape) -> Shape:
@@ -58,6 +76,27 @@ class Value:
     def __mod__(self, y: Any) -> Any:
         return math_command(lib.TL_MOD, self, y)
 
+    def __rmod__(self, y: Any) -> Any:
+        return math_command(lib.TL_MOD, y, self)
+
+    def __floordiv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, self, y, whole=True)
+
+    def __rfloordiv__(self, y: Any) -> Any:
+        return math_command(lib.TL_DIV, y, self, whole=True)
+
+    def __lshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHL, self, y)
+
+    def __rlshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHL, y, self)
+
+    def __rshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHR, self, y)
+
+    def __rrshift__(self, y: Any) -> Any:
+        return math_command(lib.TL_SHR, y, self)
+
     def __neg__(self) -> Any:
         return math_command(lib.TL_NEG, self)
 
@@ -90,17 +129,22 @@ class Value:
     def __xor__(self, y: Any) -> Any:
         return math_command(lib.TL_XOR, self, y)
 
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
     def __invert__(self) -> Any:
         return math_command(lib.TL_NOT, self)
 
     def __bool__(self) -> bool:
         raise KernelMistake("a tensor has no truth: value(x) computes it")
 
+    def __iter__(self) -> Any:
+        raise KernelMistake("a tensor or offsets are no sequence: values(x) computes an array")
+
     def __getitem__(self, key: Any) -> Any:
         return _indexed(self.tensor(), key)
 
-    def to(self, kind: Any) -> Any:
-        return cast(self, kind)
+    def to(self, kind: Any, **options: Any) -> Any:
+        return cast(self, kind, **options)
 
     @property
     def T(self) -> Any:
@@ -132,6 +176,23 @@ class Tensor(Value):
         return f"<tensor {self.dtype}{list(self.shape)}>"
 
 
+def is_float(x: Any) -> bool:
+    return isinstance(x, (float, np.floating))
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, (int, float, np.integer, np.floating))
+
+
+def fitting(value: Any, kind: dtype) -> float:
+    """A constant for a tensor of `kind`, which takes the whole part of it if that is a type of integers."""
+    if kind.floating:
+        return float(value)
+    if not abs(float(value)) < float("inf") or not kind.holds(int(value)):
+        raise KernelMistake(f"the constant {value} does not fit a tensor of {kind}")
+    return float(int(value))
+
+
 class Full(Value):
     """All elements are one number; it becomes a tensor when it has to."""
 
@@ -147,9 +208,10 @@ class Full(Value):
         return self._made
 
     def _with(self, y: Any, op: Any, other: Any) -> Any:
-        if isinstance(y, (int, float)):
-            return Full(self.shape, op(self.value, y), self.dtype)
-        return other(y)
+        if not is_number(y):
+            return other(y)
+        kind = kind_beside(self.dtype, [y])
+        return Full(self.shape, fitting(op(self.value, y), kind), kind)
 
     def __add__(self, y: Any) -> Any:
         return self._with(y, lambda a, b: a + b, super().__add__)
@@ -159,7 +221,7 @@ class Full(Value):
 
     def __mul__(self, y: Any) -> Any:
         if self.value == 0 and isinstance(y, Value) and broadcast(self.shape, y.shape) == self.shape:
-            return self  # nothing has been added up yet
+            return self if self.dtype.rank >= y.dtype.rank else cast(self, y.dtype)  # nothing has been added up yet
         return self._with(y, lambda a, b: a * b, super().__mul__)
 
 
@@ -182,9 +244,6 @@ class Acc(Value):
     def tensor(self) -> Tensor:
         return self.stored_as(float32)
 
-    def to(self, kind: dtype) -> Tensor:
-        return self.stored_as(kind)
-
     def __mul__(self, y: Any) -> Any:
         if self._stored is not None or isinstance(y, Acc):
             return super().__mul__(y)
@@ -195,11 +254,26 @@ class Acc(Value):
         return self
 
 
+_LOGIC = {lib.TL_AND, lib.TL_OR, lib.TL_XOR, lib.TL_WHERE, lib.TL_EQ, lib.TL_NE}
 _COMPARES = {lib.TL_LT, lib.TL_LE, lib.TL_GT, lib.TL_GE, lib.TL_EQ, lib.TL_NE, lib.TL_ISNAN}
 
 
-def math_command(op: int, *operands: Any) -> Any:
-    """An elementwise command."""
+def kind_beside(kind: dtype, numbers: Sequence[Any], logic: bool = False) -> dtype:
+    """The type in which a tensor of `kind` meets numbers, as Triton has it: a float makes f32 of integers, and an
+    integer i32 of bools, except 0 and 1 in logic."""
+    if kind.floating:
+        return kind
+    if any(is_float(x) for x in numbers):
+        return float32
+    if kind is int1 and not (logic and all(x in (0, 1) for x in numbers)):
+        kind = int32 if numbers else kind
+    for x in numbers:
+        fitting(x, kind)
+    return kind
+
+
+def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
+    """An elementwise command; `whole`: integers are divided as such."""
     r = recorder()
     here = r.here()
     shape: Shape = ()
@@ -214,6 +288,11 @@ def math_command(op: int, *operands: Any) -> Any:
                 kind = x.dtype
     if kind is None:
         raise KernelMistake("there is no tensor among the operands")
+    if not kind.floating:
+        kind = float32 if op == lib.TL_DIV and not whole else kind_beside(
+            kind, [x for x in values[op == lib.TL_WHERE:] if x.__class__ is not Tensor], op in _LOGIC)
+    if whole and kind.floating:
+        raise KernelMistake(f"// is of integers, not of {kind}: floor(x / y)")
     numbers = [-1, -1, -1]
     for i, x in enumerate(values):
         if x.__class__ is not Tensor:
@@ -265,7 +344,11 @@ def reshape(x: Any, *shape: Any) -> Tensor:
     return same if same.shape == dims else one(W_RESHAPE, same, dims, None, len(dims), *dims)
 
 
-def cast(x: Any, kind: dtype, **hints: Any) -> Any:
+def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = False) -> Any:
+    if fp_downcast_rounding not in (None, "rtne"):
+        raise unsimulated("cast", fp_downcast_rounding=fp_downcast_rounding)
+    if bitcast and kind is not x.dtype and (kind.floating or x.dtype.floating or kind.size != x.dtype.size or int1 in (kind, x.dtype)):
+        raise unsimulated("cast", bitcast=bitcast)
     if isinstance(x, Acc):
         return x.stored_as(kind)
     if isinstance(x, Full):

@@ -33,9 +33,10 @@ from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W
                         W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
-from ._values import Acc, Full, Tensor, Value, broadcast, cast, math_command, one, permute, reshape, trans
+from ._values import (Acc, Full, Tensor, Value, broadcast, cast, fitting, is_number, kind_beside, math_command, one, only_hints,
+                      permute, reshape, trans, unsimulated)
 
-__all__ = ["BlockPointer", "KernelMistake", "Pointer", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
+__all__ = ["BlockPointer", "KernelMistake", "Pointer", "PropagateNan", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
            "assume", "atomic_add", "bfloat16", "broadcast_to", "cast", "cdiv", "ceil", "clamp", "constexpr", "cos",
            "cumsum", "debug_barrier", "device_assert", "device_print", "dot", "dtype", "erf", "exp", "exp2",
            "expand_dims", "float16", "float32", "float64", "float8e4b15", "float8e4nv", "float8e5", "floor", "fma",
@@ -50,16 +51,21 @@ OWN.add(__file__)
 view = reshape
 
 
-def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (), **hints: Any) -> Any:
-    """A block of memory; where the mask is false it is `other`."""
+def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequence[int] = (), padding_option: str = "",
+         **hints: Any) -> Any:
+    """A block of memory; where the mask is false, or behind a boundary, it is `other`, or as `padding_option` says."""
+    only_hints("load", hints)
+    if padding_option not in ("", "zero", "nan") or (padding_option and not isinstance(pointer, BlockPointer)):
+        raise unsimulated("load", padding_option=padding_option)
     if isinstance(pointer, BlockPointer):
         mask, pointer = pointer.inside(boundary_check), pointer.pointer()
+        other = float("nan") if padding_option == "nan" else other
     r = recorder()
     here = r.here()
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
     dims = tuple(b - a for a, b in box)
-    fill = Full(shape, float(other or 0), kind)
+    fill = Full(shape, fitting(other or 0, kind), kind)
     if any(n <= 0 for n in dims):
         return fill
     how, words = access(pointer, box)
@@ -84,6 +90,7 @@ def _update(x: Tensor, axis: int, first: int, y: Tensor) -> Tensor:
 
 def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[int] = (), **hints: Any) -> None:
     """A block of memory becomes what a tensor has."""
+    only_hints("store", hints)
     if isinstance(pointer, BlockPointer):
         mask, pointer = pointer.inside(boundary_check), pointer.pointer()
     r = recorder()
@@ -93,7 +100,7 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[i
     if any(a >= b for a, b in box):
         return
     if not isinstance(value, Value):
-        value = Full(shape, float(value), kind)
+        value = Full(shape, fitting(value, kind), kind)
     x = cast(value, kind).tensor()
     if x.shape != shape:
         x = broadcast_to(x, shape)
@@ -136,7 +143,7 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
     r = recorder()
     here = r.here()
     shape, kind, addresses = _addresses(pointers)
-    x = cast(value if isinstance(value, Value) else Full(shape, float(value), kind), kind).tensor()
+    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind).tensor()
     if x.shape != shape:
         x = broadcast_to(x, shape)
     r.add(W_STORE_ALL, here, x.number, len(addresses), *addresses)
@@ -144,10 +151,12 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
 
 def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
     """Adds a tensor to memory, as one step."""
+    only_hints("atomic_add", hints)
     r = recorder()
     here = r.here()
     shape, box = box_of(pointer, mask)
-    x = cast(value if isinstance(value, Value) else Full(shape, float(value), pointer.memory.dtype), pointer.memory.dtype)
+    kind = pointer.memory.dtype
+    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind)
     how, words = access(pointer, box)
     if how != "plain" or x.shape != tuple(b - a for a, b in box):
         raise KernelMistake("atomic_add() takes a block that lies together")
@@ -169,7 +178,7 @@ def arange(first: int, end: int) -> Index:
 
 
 def full(shape: Any, value: float, dtype: dtype) -> Full:
-    return Full(tuple(int(n) for n in (shape if isinstance(shape, (list, tuple)) else (shape,))), float(value), dtype)
+    return Full(tuple(int(n) for n in (shape if isinstance(shape, (list, tuple)) else (shape,))), fitting(value, dtype), dtype)
 
 
 def zeros(shape: Any, dtype: dtype) -> Full:
@@ -180,8 +189,9 @@ def zeros_like(x: Any) -> Full:
     return Full(x.shape, 0.0, x.dtype)
 
 
-def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
-    """a b, in f32; with acc, which is zeros or a sum of products, in the engine. Of three axes it is a batch."""
+def dot(a: Any, b: Any, acc: Any = None, out_dtype: Any = None, **hints: Any) -> Any:
+    """a b, in f32 or out_dtype; with acc, which is zeros or a sum of products, in the engine. Of three axes it is a batch."""
+    only_hints("dot", hints)
     r = recorder()
     here = r.here()
     a, b = a.tensor(), b.tensor()
@@ -189,6 +199,10 @@ def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
     if not {len(a.shape), len(b.shape)} <= {2, 3} or a.shape[-1] != b.shape[-2] or len(batch) > 1:
         raise KernelMistake(f"shapes {list(a.shape)} and {list(b.shape)} do not fit")
     shape = (*(batch.pop() if batch else ()), a.shape[-2], b.shape[-1])
+    kind = float32 if a.dtype.floating or b.dtype.floating else int32
+    wanted = out_dtype if out_dtype and kind is float32 else kind
+    if (acc is not None and acc.dtype is not wanted and out_dtype) or (kind is int32 and out_dtype not in (None, int32, float32)):
+        raise unsimulated("dot", out_dtype=out_dtype)
     if isinstance(acc, Full) and acc.value == 0 and acc.shape == shape:
         acc = None
         if len(shape) == 2:
@@ -199,9 +213,8 @@ def dot(a: Any, b: Any, acc: Any = None, **hints: Any) -> Any:
         r.add(W_DOT_ACC, here, acc.number, a.number, b.number)
         return acc
     out = r.new()
-    kind = float32 if a.dtype.is_floating() or b.dtype.is_floating() else int32
-    r.add(W_DOT, here, out, a.number, b.number, kind.code)
-    product = Tensor(r, out, shape, kind)
+    r.add(W_DOT, here, out, a.number, b.number, wanted.code)
+    product = Tensor(r, out, shape, wanted)
     return product if acc is None else acc + product
 
 
@@ -211,7 +224,7 @@ def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
     everything = axis is None
     at = 0 if everything else int(axis) % _most(rank, 1)
     shape = tuple(1 if everything or i == at else n for i, n in enumerate(x.shape) if keep_dims or not (everything or i == at))
-    kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) else None
+    kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) or (op == lib.TL_SUM and x.dtype is int1) else None
     r = recorder()
     here = r.here()
     out = r.new()
@@ -219,35 +232,57 @@ def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
     return Tensor(r, out, shape, kind or x.dtype)
 
 
-def sum(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    return _reduced(lib.TL_SUM, x, axis, keep_dims)
+def _summands(x: Any, kind: Any = None) -> Any:
+    """What is added up: integers of fewer than 32 bits as 32, as Triton has it, or all as `kind`."""
+    if kind is None and not x.dtype.floating and x.dtype.size < 4 and x.dtype is not int1:
+        kind = int32 if x.dtype in (int8, int16) else uint32
+    return x if kind is None or kind is x.dtype else cast(x, kind)
 
 
-def max(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
-    return _reduced(lib.TL_MAX, x, axis, keep_dims)
+def sum(x: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+    """The sum, in `dtype` if it is given."""
+    return _reduced(lib.TL_SUM, _summands(x, dtype), axis, keep_dims)
 
 
-def min(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
-    return _reduced(lib.TL_MIN, x, axis, keep_dims)
+def _most_or_least(op: int, places: int, x: Any, axis: Any, return_indices: bool, keep_dims: bool) -> Any:
+    found = _reduced(op, x, axis, keep_dims)
+    return (found, _reduced(places, x, axis, keep_dims)) if return_indices else found
 
 
-def argmax(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+def max(x: Any, axis: Any = None, return_indices: bool = False, return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False) -> Any:
+    """The most of an axis, or of all; with return_indices also where the first one is, by a second command."""
+    return _most_or_least(lib.TL_MAX, lib.TL_ARGMAX, x, axis, return_indices, keep_dims)
+
+
+def min(x: Any, axis: Any = None, return_indices: bool = False, return_indices_tie_break_left: bool = True,
+        keep_dims: bool = False) -> Any:
+    """As max()."""
+    return _most_or_least(lib.TL_MIN, lib.TL_ARGMIN, x, axis, return_indices, keep_dims)
+
+
+def argmax(x: Any, axis: Any = None, tie_break_left: bool = True, keep_dims: bool = False) -> Tensor:
     return _reduced(lib.TL_ARGMAX, x, axis, keep_dims)
 
 
-def argmin(x: Any, axis: Any = None, keep_dims: bool = False, **hints: Any) -> Tensor:
+def argmin(x: Any, axis: Any = None, tie_break_left: bool = True, keep_dims: bool = False) -> Tensor:
     return _reduced(lib.TL_ARGMIN, x, axis, keep_dims)
 
 
-def softmax(x: Any, dim: int = -1, **hints: Any) -> Tensor:
+def softmax(x: Any, dim: int = -1, keep_dims: bool = True, ieee_rounding: bool = False) -> Tensor:
     return one(W_SOFTMAX, x, x.shape, None, dim)
 
 
-def cumsum(x: Any, axis: int = 0, **hints: Any) -> Tensor:
-    return one(W_CUMSUM, x, x.shape, None, axis)
+def cumsum(x: Any, axis: int = 0, reverse: bool = False, dtype: Any = None) -> Tensor:
+    """Sums of all up to each; in `dtype` if it is given."""
+    if reverse:
+        raise unsimulated("cumsum", reverse=reverse)
+    return one(W_CUMSUM, _summands(x, dtype), x.shape, None, axis)
 
 
 def sort(x: Any, dim: Any = None, descending: bool = False) -> Tensor:
+    if dim not in (None, -1, len(x.shape) - 1):
+        raise unsimulated("sort", dim=dim)
     return one(W_SORT, x, x.shape, None, descending)
 
 
@@ -269,12 +304,21 @@ def gather(x: Any, index: Any, axis: int) -> Tensor:
     return one(W_TAKE, x, x.shape[:axis] + index.shape + x.shape[axis + 1:], None, index.number, axis)
 
 
-def rand(seed: int, shape: Any, offset: int = 0) -> Tensor:
-    """Uniform in [0, 1), Triton's numbers."""
+def rand(seed: int, shape: Any = None, offset: Any = 0, n_rounds: int = 10) -> Tensor:
+    """Uniform in [0, 1), from Triton's words: of offsets that follow each other, as rand(seed, tl.arange(0, n));
+    or of a shape and the first offset."""
     r = recorder()
-    shape = tuple(shape)
-    made = Tensor(r, r.new(), shape, float32)
-    r.add(W_RANDOM, r.here(), made.number, float32.code, len(shape), *shape, seed, offset)
+    shape, offset = (offset, 0) if shape is None else (shape, offset)
+    if isinstance(shape, Index):
+        n_rounds = offset or n_rounds  # as Triton has it
+        shape, offset = shape.shape, shape.first_of_run()
+    if n_rounds != 10:
+        raise unsimulated("rand", n_rounds=n_rounds)
+    if not isinstance(shape, (tuple, list)) or not isinstance(offset, (int, np.integer)) or offset < 0:
+        raise KernelMistake("the offsets of rand() follow each other from one that is known and at least 0, as tl.arange() has them")
+    dims = tuple(int(n) for n in shape)
+    made = Tensor(r, r.new(), dims, float32)
+    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, int(seed), int(offset))
     return made
 
 
@@ -292,36 +336,59 @@ def broadcast_to(x: Any, *shape: Any) -> Tensor:
 def where(condition: Any, x: Any, y: Any) -> Any:
     """x where it is true, else y; one that is known costs nothing."""
     if isinstance(condition, Mask) and condition.covers() is not None:
-        chosen = x if condition.covers() else y
-        if isinstance(chosen, (int, float)):
-            return Full(condition.shape, float(chosen), float32)
+        chosen, other = (x, y) if condition.covers() else (y, x)
+        if is_number(chosen):
+            whole = isinstance(other, Value) and not other.dtype.floating
+            return Full(condition.shape, float(chosen), kind_beside(other.dtype, [chosen]) if whole else float32)
         if broadcast(chosen.shape, condition.shape) == chosen.shape:
-            return chosen
-    if isinstance(x, (int, float)) and isinstance(y, (int, float)):
+            kind = kind_beside(chosen.dtype, [other]) if is_number(other) else chosen.dtype
+            return chosen if kind is chosen.dtype else cast(chosen, kind)
+    if is_number(x) and is_number(y):
         x = Full((1,), float(x), float32)
     return math_command(lib.TL_WHERE, condition, x, y)
 
 
 def _function(op: int) -> Any:
-    def function(*operands: Any, **hints: Any) -> Any:
-        return math_command(op, *operands)
+    def function(x: Any) -> Any:
+        return math_command(op, x)
     return function
 
 
-exp, exp2, log, log2, sqrt, rsqrt, sin, cos, erf, sigmoid, tanh, floor, ceil, abs, fma, clamp = (
+exp, exp2, log, log2, sqrt, rsqrt, sin, cos, erf, sigmoid, tanh, floor, ceil, abs = (
     _function(op) for op in (lib.TL_EXP, lib.TL_EXP2, lib.TL_LOG, lib.TL_LOG2, lib.TL_SQRT, lib.TL_RSQRT, lib.TL_SIN,
-                             lib.TL_COS, lib.TL_ERF, lib.TL_SIGMOID, lib.TL_TANH, lib.TL_FLOOR, lib.TL_CEIL, lib.TL_ABS,
-                             lib.TL_FMA, lib.TL_CLAMP))
+                             lib.TL_COS, lib.TL_ERF, lib.TL_SIGMOID, lib.TL_TANH, lib.TL_FLOOR, lib.TL_CEIL, lib.TL_ABS))
 
 
 sqrt_rn = sqrt
 
 
-def maximum(x: Any, y: Any, **hints: Any) -> Any:
+def fma(x: Any, y: Any, z: Any) -> Any:
+    return math_command(lib.TL_FMA, x, y, z)
+
+
+class PropagateNan:
+    """Whether a NaN among the operands of maximum(), minimum() and clamp() is the result: here it always is."""
+
+    NONE, ALL = "NONE", "ALL"
+
+
+def _propagates(call: str, propagate_nan: Any) -> None:
+    if propagate_nan not in (None, PropagateNan.ALL):
+        raise unsimulated(call, propagate_nan=propagate_nan)
+
+
+def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = None) -> Any:
+    _propagates("clamp", propagate_nan)
+    return math_command(lib.TL_CLAMP, x, min, max)
+
+
+def maximum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
+    _propagates("maximum", propagate_nan)
     return math_command(lib.TL_MAXIMUM, x, y)
 
 
-def minimum(x: Any, y: Any, **hints: Any) -> Any:
+def minimum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
+    _propagates("minimum", propagate_nan)
     return math_command(lib.TL_MINIMUM, x, y)
 
 
@@ -392,6 +459,7 @@ def cdiv(x: int, y: int) -> int:
 
 
 def range(*bounds: int, **hints: Any) -> Any:
+    only_hints("range", hints)
     return _range(*bounds)
 
 

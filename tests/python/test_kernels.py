@@ -11,6 +11,7 @@ import pytest
 import kernbench
 import kernbench.language as tl
 from conftest import ROOT
+from kernbench import _runs
 
 sys.path.insert(0, str(ROOT / "examples"))
 import kernels  # noqa: E402
@@ -265,7 +266,43 @@ def test_every_method_takes_a_kernel(m):
     assert len(m.race(launch, quiet=True)) == 0
     found = kernbench.vary(m, {"cube.pe.pe_math.special_cycles": [4, 8]}).run(launch, quiet=True)
     assert found.kernel_ns[0] == rows.kernel_ns[0] < found.kernel_ns[1]
-    assert not launch.sessions
+    assert not _runs._runs
+
+
+@kernbench.kernel
+def fails_or_doubles(x_ptr, y_ptr, fails, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y_ptr + at, tl.load(x_ptr + at, mask=at < 1000) * 2, mask=at < 1000)
+    if fails:
+        raise LookupError(fails)
+
+
+def test_a_launch_runs_in_two_threads_at_once(m):
+    x = np.arange(1000, dtype=np.float32)
+    launch = fails_or_doubles[(8,)](x, kernbench.empty(1000), None, B=128)
+    wrong = fails_or_doubles[(8,)](x, kernbench.empty(1000), "on purpose", B=128)
+    both = kernbench.Launches()
+    both.launch(launch)
+    want, seen = m.run(launch, quiet=True).kernel_ns[0], []
+
+    def many():
+        try:
+            for _ in range(12):
+                rows, t = m.run(launch, tensors=True, quiet=True)
+                seen.append(rows.kernel_ns[0] == want and (t["y_ptr"] == 2 * x).all())
+                seen.append(m.run(both, quiet=True).kernel_ns[0] == want)
+                with pytest.raises(kernbench.KernelError, match="on purpose") as e:
+                    m.run(wrong, quiet=True)
+                seen.append(type(e.value.__cause__) is LookupError)
+        except BaseException as e:
+            seen.append(e)
+
+    threads = [threading.Thread(target=many) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert seen == [True] * (3 * 12 * 3) and not _runs._runs
 
 
 def test_no_thread_is_left(m):

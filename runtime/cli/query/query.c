@@ -26,7 +26,7 @@
 enum { STACK_BYTES = 8 << 20 };
 
 struct kb_query {
-    struct session session;
+    struct session session; /* first: kb_query_here() */
     struct cli cli;
     struct gates gates;
     struct journal journal;
@@ -109,6 +109,11 @@ static void begin_session(struct session *s, const kb_query_request *request)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&s->change, &monotonic);
     pthread_condattr_destroy(&monotonic);
+}
+
+kb_query *kb_query_here(void)
+{
+    return (kb_query *)session_here(); /* its first member */
 }
 
 kb_status kb_query_bench_give(const kb_bench *bench)

@@ -126,6 +126,9 @@ void kb_query_machine_take(kb_query *query, kb_query_machine *out);
 
 void kb_query_free(kb_query *query);
 
+/* The query on one of whose threads this is called, as from a bench's setup(). NULL: none. */
+kb_query *kb_query_here(void);
+
 /*
  * A bench that the program has made: commands find it by its name, until it is taken back.
  * Borrowed.

@@ -108,20 +108,6 @@ static bool check_rows(struct graph_reader *r, const yaml_node_t *node, int64_t 
     return false;
 }
 
-void graph_set_experts(const struct graph_reader *r, struct llm_op *op)
-{
-    op->experts = r->out->experts;
-    op->chosen = r->out->chosen;
-    op->ep = r->out->shape.ep;
-}
-
-int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each)
-{
-    int64_t own = r->out->experts / r->out->shape.ep;
-
-    return r->out->shape.ep > 1 && own < each ? own : each;
-}
-
 /* Is it what an all_to_all has sent to the experts? */
 static bool was_sent(const struct graph_reader *r, const struct llm_matrix *x)
 {

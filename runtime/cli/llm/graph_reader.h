@@ -54,6 +54,12 @@ kb_dtype graph_dtype(struct graph_reader *r, const yaml_node_t *node, const char
 bool graph_copies(struct graph_reader *r, const yaml_node_t *at, int64_t least, int64_t *n,
                   int64_t *copies);
 
+/* Experts of an operation: those of the graph. */
+void graph_set_experts(const struct graph_reader *r, struct llm_op *op);
+
+/* Rows of a token in a rank, of which it chooses `each`: no more than the rank has experts. */
+int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each);
+
 /* -- operations: graph_nodes.c -- */
 
 /* What the operation of this kind is made of. */
@@ -68,10 +74,6 @@ void graph_read_exchange(struct graph_reader *r, const yaml_node_t *node, struct
 void graph_read_send(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
 void graph_read_collective(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
 void graph_read_pause(struct graph_reader *r, const yaml_node_t *node, struct llm_op *op);
-
-/* Rows of a token in a rank, of which it chooses `each`: no more than the rank has experts. */
-int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each);
-void graph_set_experts(const struct graph_reader *r, struct llm_op *op);
 
 /* -- of latents: graph_nodes_latent.c -- */
 

@@ -168,4 +168,20 @@ bool graph_copies(struct graph_reader *r, const yaml_node_t *at, int64_t least, 
     yaml_bad(&r->yaml, at, "'%s' is not N or NxC", word);
     return false;
 }
+
+/* -- experts ---------------------------------------------------------------------------------- */
+
+void graph_set_experts(const struct graph_reader *r, struct llm_op *op)
+{
+    op->experts = r->out->experts;
+    op->chosen = r->out->chosen;
+    op->ep = r->out->shape.ep;
+}
+
+int64_t graph_rows_of_token(const struct graph_reader *r, int64_t each)
+{
+    int64_t own = r->out->experts / r->out->shape.ep;
+
+    return r->out->shape.ep > 1 && own < each ? own : each;
+}
 #endif

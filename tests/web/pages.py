@@ -301,7 +301,7 @@ def check_first_screen(browser, name, command, data):
 
 
 # Of a place that is waited at, the key that says how many it serves, or how fast.
-KEYS_AT = {"pe_dma.read": "read_channels", "pe_dma.write": "write_channels", "pe_scheduler": "pe_gemm.", "pe_tcm.read": "pe_tcm.read_gbs",
+KEYS_AT = {"pe_dma.read": "read_channels", "pe_dma.write": "write_channels", "pe_scheduler": "pe_gemm.", "pe_math": "pe_math.", "pe_tcm.read": "pe_tcm.read_gbs",
            "pe_tcm.write": "pe_tcm.write_gbs"}
 
 
@@ -577,10 +577,12 @@ def check_paper(browser, name, url):
 
 
 def check_keys(browser, folder):
-    """Waits for channels of either kind, and for the engine, have keys of their own."""
+    """Waits for channels of either kind, and for an engine, have keys of their own."""
     path = os.path.join(folder, "keys.html")
-    for bench, ends in (("overlap", ("pe_dma.read",)), ("gemm", ("pe_dma.write", "pe_tcm.write", "pe_scheduler"))):
-        subprocess.run([os.path.join(BUILD, "_m", "cube8", "cube8"), "report", "run", bench, "M=512", "N=512", "K=512", "--quiet", "-o", path],
+    square = ["M=512", "N=512", "K=512"]
+    for bench, sizes, ends in (("overlap", square, ["pe_dma.read"]), ("gemm", square, ["pe_dma.write", "pe_tcm.write"]),
+                               ("flash", ["S=1024"], ["pe_math"])):
+        subprocess.run([os.path.join(BUILD, "_m", "cube8", "cube8"), "report", "run", bench, *sizes, "--quiet", "-o", path],
                        check=True, capture_output=True)
         browser.get("file://" + path)
         items = items_of(browser)

@@ -208,9 +208,8 @@ static bool noted_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-/* A machine whose file asks for ideal links; in version 1 of the keys they are the default. Those
- * of
- * --vary have the same columns, all of them. */
+/* A machine whose file asks for ideal links; in version 1 of the keys they are the default. All of
+ * --vary have the same columns. */
 static bool has_notes(const struct cli *cli, const struct rows *rows)
 {
     return rows->warning &&

@@ -26,6 +26,7 @@ struct scene_node {
     double pct;    /* utilization; NaN: not known */
     uint32_t node; /* in the topology; SCENE_NONE: it is several */
     bool missing;  /* its place is hatched */
+    uint32_t link; /* the last link of a net that was added from it: 1 + its edge; 0: none */
 };
 
 /* The utilization of an edge, in its busier direction: an edge that exists in one direction only
@@ -46,6 +47,7 @@ struct scene_edge {
     bool stubs; /* of four points: the first two and the last two are lines, with nothing between */
     struct view_edge_utilization util;
     bool of_net;     /* a link of a net */
+    uint32_t link;   /* the one added before it from the same node, as a node has the last */
     uint32_t colour; /* by its kind: from 1; 0: that of all lines */
 };
 

@@ -482,16 +482,31 @@ static void add_stubs(struct sip_place *p, struct scene_edge *e, uint32_t a, uin
     note_end(m, in, -way * stub.dx, a);
 }
 
+/* Links from one node to another that were added before `e`. */
+static uint32_t links_from(const struct scene *sc, const struct scene_edge *e, uint32_t from,
+                           uint32_t to)
+{
+    uint32_t n = 0;
+
+    for (uint32_t k = sc->node[from].link; k; k = sc->edge[k - 1].link)
+        n += sc->edge[k - 1].to == to && &sc->edge[k - 1] < e - e->back;
+    return n;
+}
+
 /* How many links of the same two cubes were added before this one: one that closes a ring of two
  * may come long after the other. */
 static uint32_t links_before(const struct scene *sc, const struct scene_edge *e)
 {
-    uint32_t n = 0;
+    return links_from(sc, e, e->from, e->to) + links_from(sc, e, e->to, e->from);
+}
 
-    for (const struct scene_edge *f = e - e->back - 1; f >= sc->edge; f--)
-        n += !f->back &&
-             ((f->from == e->from && f->to == e->to) || (f->from == e->to && f->to == e->from));
-    return n;
+/* Of two directions, the first. */
+static void chain_link(struct scene *sc, struct scene_edge *e)
+{
+    if (e->back)
+        return;
+    e->link = sc->node[e->from].link;
+    sc->node[e->from].link = (uint32_t)(e - sc->edge) + 1;
 }
 
 /* Where the line from the middle of a cube leaves it. */
@@ -569,4 +584,5 @@ void mesh_add_net_link(struct sip_place *p, struct scene_edge *e, uint32_t a, ui
     case WAY_LINE:
         add_line(p, e, a, b);
     }
+    chain_link(p->mesh->sc, e);
 }

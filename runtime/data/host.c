@@ -247,12 +247,6 @@ struct mem *host_mem(struct host **host, const struct kb_topology *topo)
 
 /* -- parts of a tensor ---------------------------------------------------------------------- */
 
-/* i * d / n without overflow. */
-static int64_t share(int64_t d, int64_t i, int64_t n)
-{
-    return d / n * i + d % n * i / n;
-}
-
 /*
  * Replaces `p` by part `i` of `n` of it. Cutting rounds down at both ends, so that parts never
  * overlap and leave no gap: 10 rows over 8 cubes are 1, 1, 1, 2, 1, 1, 1, 2 rows. Row-wise cuts
@@ -262,14 +256,23 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
 static void part_cut(const struct kb_tensor *tensor, struct part *p, kb_placement_split split,
                      uint32_t i, uint32_t n)
 {
-    int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1;
-    int64_t cell = axis == p->shape.rank - 1 ? dtype_of_cell(tensor->dtype) : 1;
-    int64_t d = p->shape.dim[axis] / cell;
+    int64_t axis, cell, d, each, rest, first, end;
 
     if (split == KB_REPLICATE)
         return;
-    p->first[axis] += share(d, i, n) * cell;
-    p->shape.dim[axis] = (share(d, i + 1, n) - share(d, i, n)) * cell;
+    axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1;
+    cell = axis == p->shape.rank - 1 ? dtype_of_cell(tensor->dtype) : 1;
+    d = p->shape.dim[axis] / cell;
+    each = d / n;
+    rest = d - each * n;
+    first = end = each * i;
+    end += each;
+    if (rest) { /* i * d / n without overflow */
+        first += rest * i / n;
+        end += rest * (i + 1) / n;
+    }
+    p->first[axis] += first * cell;
+    p->shape.dim[axis] = (end - first) * cell;
 }
 
 struct part host_part_of(const struct kb_tensor *tensor, uint32_t pe)

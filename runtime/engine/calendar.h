@@ -235,6 +235,22 @@ static inline uint32_t calendar_near(const struct calendar *c)
     return c->near.any ? calendar_first_of(&c->near.rows[calendar_first_list(&c->near)]) : TXN_NONE;
 }
 
+/* Rows of the next bucket, four of them at most, without a look at any. Returns how many. */
+static inline uint32_t calendar_next_rows(const struct calendar *c, uint32_t slot[4])
+{
+    const struct calendar_list *l;
+    uint32_t n = 0;
+
+    if (!c->near.any)
+        return 0;
+    l = &c->near.rows[calendar_first_list(&c->near)];
+    for (uint64_t young = l->young; (uint32_t)young; young >>= 32)
+        slot[n++] = ~(uint32_t)young;
+    for (uint64_t old = l->old; (uint32_t)old; old >>= 32)
+        slot[n++] = ~(uint32_t)old;
+    return n;
+}
+
 /* The row of the event that is `ahead` behind the next, if it is known by now; else of none. */
 static inline uint32_t calendar_soon(const struct calendar *c, uint32_t ahead)
 {

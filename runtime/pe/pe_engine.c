@@ -44,31 +44,46 @@ static const struct heard heard = {.station = kernels_station,
 
 enum { CHOOSING = IN_KERNELS | IN_CHOOSES };
 
-/*
- * Events that come soon are known before this one is handled: ends of loads, whose channels and
- * commands are in no cache where there are thousands of PEs.
- */
-static inline void prefetch_soon(struct kb_sim *s)
-{
-    const struct calendar *c = &s->calendar;
-    uint32_t slot = calendar_soon(c, 3);
-    const struct work *work;
-
-    if (slot == TXN_NONE)
-        return;
-    if (s->txns[slot].class != EV_DONE)
-        return;
-    work = &s->kernels->work[slot];
-    __builtin_prefetch(&s->channels[2 * (size_t)s->txns[slot].src]);
-    prefetch_lines(work->command, 5);
-}
-
 /* Lines that the end of a stage touches; fewer rows of commands than these fit the cache. */
 enum { COMMAND_AHEAD = 6, COMMANDS_CACHED = 1024 };
 
 /*
+ * Where there are thousands of PEs nothing of the next event is in a cache: its row, its work, what
+ * that points at. Events that come soon are known by now, many in a bucket, so the work of the
+ * sixth from here is fetched, and of the third, whose work is there, the command and the channel.
+ * At the end of a bucket rows and works of the next one are.
+ */
+static inline void prefetch_works(struct kb_sim *s)
+{
+    const struct calendar *c = &s->calendar;
+    uint32_t left = c->n_due - c->i_due, slot[4];
+
+    if (left > 6)
+        __builtin_prefetch(&s->kernels->work[calendar_soon(c, 6)]);
+    if (left != 3 && left != 0)
+        return;
+    for (uint32_t i = 0, n = calendar_next_rows(c, slot); i < n; i++) {
+        __builtin_prefetch(&s->txns[slot[i]]);
+        __builtin_prefetch(&s->kernels->work[slot[i]]);
+    }
+}
+
+static inline void prefetch_soon(struct kb_sim *s)
+{
+    uint32_t slot = calendar_soon(&s->calendar, 3);
+
+    prefetch_works(s);
+    if (slot == TXN_NONE)
+        return;
+    if (s->txns[slot].class != EV_DONE)
+        return;
+    __builtin_prefetch(&s->channels[2 * (size_t)s->txns[slot].src]);
+    prefetch_lines(s->kernels->work[slot].command, COMMAND_AHEAD);
+}
+
+/*
  * Commands under way may be many more than fit the cache, and each of their stages ends long after
- * the one before: the next one is fetched while this event is handled.
+ * the one before, alone in its bucket: the next one is fetched while this event is handled.
  */
 static inline void prefetch_near(struct kb_sim *s)
 {
@@ -99,7 +114,8 @@ static ALWAYS_INLINE uint64_t take_plain(struct kb_sim *s, int how, ev e, uint64
     slot = calendar_take(&s->calendar, s->txns);
     if (s->kernels->many)
         prefetch_soon(s);
-    prefetch_near(s);
+    else
+        prefetch_near(s);
     handle_plain(s, slot);
     return 1;
 }

@@ -46,6 +46,7 @@ struct kernels {
     struct launch *left;   /* that have ended, with queues to be freed */
     bool watched;          /* sim_is_watched() */
     int how;               /* pe/pe_engine.c runs it: enum how, and more */
+    bool reaches_tcms;     /* a transaction of a command has gone to a TCM */
     struct tl_ctx *on;     /* the PE of the kernel that runs now; NULL: none */
     struct bound *bound;   /* its commands are weighed, not carried out: bound.c; NULL: no */
 

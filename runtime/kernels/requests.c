@@ -39,6 +39,18 @@ void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t 
     post(s, t, EV_ARRIVE, slot);
 }
 
+void engine_come_inside(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    come_inside(s, IN_KERNELS, t, slot);
+}
+
+uint64_t engine_pass_inside(struct kb_sim *s, uint64_t t, struct link_station *port,
+                            int64_t hold_fs)
+{
+    return take_turn(s, port, hold_fs, t);
+}
+
 void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot)
 {
     s->txns[slot].stage = TXN_CREDIT;

@@ -86,6 +86,20 @@ uint32_t slot_of_child(struct kb_sim *s, uint32_t maker, uint32_t dst)
     return slot;
 }
 
+/*
+ * Stages that come to one port at the same instant are served in the order of their ids, so each
+ * comes by an event. It needs none where no other can come: to an engine while its PE has one
+ * command that uses engines, to a port of a TCM if, too, no transaction of this run goes to a TCM.
+ * Where events are counted or watched, and where engines are components, all are events.
+ */
+static bool comes_alone(const struct kb_sim *s, const struct tl_ctx *pe, enum port port)
+{
+    const struct kernels *k = s->kernels;
+
+    return k->how == HOW_KERNELS && !s->topo->impls && pe->inside == 1 &&
+           (port >= PORT_GEMM || (!k->reaches_tcms && !s->splits));
+}
+
 uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
                      int64_t hold_fs, uint64_t nbytes)
 {
@@ -96,8 +110,27 @@ uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, en
         return slot;
     s->txns[slot] = (struct txn){
         .hold_fs = hold_fs, .nbytes = nbytes & TXN_MAX_BYTES, .id = stage->id, .src = pe->src};
-    engine_arrive(s, t, TXN_TO_MEMORY, slot);
+    if (!stage->token && comes_alone(s, pe, port))
+        engine_come_inside(s, t, slot);
+    else
+        engine_arrive(s, t, TXN_TO_MEMORY, slot);
     return slot;
+}
+
+bool stage_passes(struct kb_sim *s, uint64_t *t, const struct command *c, int64_t hold_fs)
+{
+    struct tl_ctx *pe = c->pe;
+    struct link_station *port = &s->kernels->ports[pe->number * N_PORTS + PORT_TCM_READ];
+
+    if (c != pe->current || c->async || pe->overlapped || s->log ||
+        !comes_alone(s, pe, PORT_TCM_READ))
+        return false;
+    *t = later(engine_pass_inside(s, *t, port, hold_fs), hold_fs);
+    if (STATS) {
+        pe->port_bytes[PORT_TCM_READ] += c->fetch_bytes;
+        pe->port_count[PORT_TCM_READ]++;
+    }
+    return true;
 }
 
 void engine_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,

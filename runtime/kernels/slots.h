@@ -27,6 +27,14 @@ KERNELS_OWN void slot_free(struct kb_sim *s, uint32_t slot);
 KERNELS_OWN uint32_t stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
                                  enum port port, int64_t hold_fs, uint64_t nbytes);
 
+/*
+ * FETCH of a command comes to the read port at *t, and its end is known now: no other stage of its
+ * PE can begin before, as it keeps its kernel waiting. Then it needs no slot, and *t is its end.
+ * False: events have to tell, by stage_begin().
+ */
+KERNELS_OWN bool stage_passes(struct kb_sim *s, uint64_t *t, const struct command *c,
+                              int64_t hold_fs);
+
 /* What an engine has to do: a product of m x k and k x n, or m elements (k and n are 1). */
 struct engine_work {
     int64_t overhead_fs, cycles_fs;

@@ -53,6 +53,7 @@ struct tl_ctx {
     uint32_t number;                 /* over all SIPs and cubes: cube * pes + pe */
     uint32_t src;                    /* packed as cost.h has it */
     uint32_t outstanding;            /* commands issued and not ended */
+    uint32_t inside;                 /* of them, those that may come to its ports and engines */
     uint8_t state;
     bool issued;               /* a command, in this launch */
     bool overlaps, overlapped; /* tl_async(true): now; before, in this launch */

@@ -68,6 +68,12 @@ static inline bool is_message(const struct command *c)
     return c->task == TASK_SEND || c->task == TASK_RECV;
 }
 
+/* May it come to ports and engines of its own PE? */
+static inline bool works_inside(const struct command *c)
+{
+    return c->task != TASK_PLAIN || (c->op.kind != OP_DMA_READ && c->op.kind != OP_DMA_WRITE);
+}
+
 /* How many ids the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
 {
@@ -137,6 +143,7 @@ static inline void issued(struct kb_sim *s, struct command *c)
     name_result(c);
     pe_result(c->pe)->ops++;
     c->pe->outstanding++;
+    c->pe->inside += works_inside(c);
     c->pe->issued = true;
     if (s->observer)
         observe_command(s, c);
@@ -487,6 +494,7 @@ static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, 
     struct tl_ctx *pe = c->pe;
     bool wakes = c == pe->current;
 
+    pe->inside -= works_inside(c);
     if (s->observer)
         observe_finish(s, t, c);
     if (c->async && c->result) {

@@ -61,6 +61,8 @@ static uint32_t new_slot(struct kb_sim *s, uint64_t t, const struct stage *stage
 
     if (slot == TXN_NONE)
         return slot;
+    if (tcm)
+        s->kernels->reaches_tcms = true;
     s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
                                  .nbytes = nbytes & TXN_MAX_BYTES,
                                  .src = pe->src,

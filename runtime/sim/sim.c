@@ -123,8 +123,9 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     return s->status = status;
 }
 
-/* Events between two looks at what is kept for Phase 2. */
-enum { EVENTS_KEPT = 1 << 16 };
+/* Events between two looks at what is kept for Phase 2; each may be one of a kernel that runs some
+ * dozens behind it itself. */
+enum { EVENTS_KEPT = 1 << 12 };
 
 /* Runs in steps, if operations are kept. */
 static kb_status run_kernels(struct kb_sim *s, uint64_t budget, kb_error *why)

@@ -235,6 +235,79 @@ static void utilization_counts_all_ports(void **state)
     any_topology_free(topo);
 }
 
+enum { ROUNDS = 24, MESSAGES = 4 };
+
+/* c0.pe0 computes, while messages from other cubes come to its TCM or a composite of its own goes
+ * on.
+ */
+struct company {
+    int64_t width; /* of what it computes */
+    bool composite;
+    int64_t fs[3 * ROUNDS + 1]; /* when it has ended what */
+};
+
+static void send_now_and_then(tl_ctx *tl, int64_t width)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        tl_exp(tl, tl_full(tl, KB_F16, KB_SHAPE(64, tl_pe(tl) / 2 + 5 * i + width), 0));
+        tl_send(tl, 0, 0, tl_full(tl, KB_F16, KB_SHAPE(256), 1));
+    }
+}
+
+static void computes_in_company(tl_ctx *tl, const kb_args *args)
+{
+    struct company *m = (struct company *)(uintptr_t)args->user;
+    tl_tensor *ref = tl_ref(tl, SLICE(0), KB_F16, KB_SHAPE(128, 128)), *whole = NULL, *x;
+    int n = 0;
+
+    if (tl_pe(tl) != 0) {
+        if (!m->composite && tl_pe(tl) % 8 == 0)
+            send_now_and_then(tl, m->width);
+        return;
+    }
+    if (m->composite)
+        whole = tl_composite(tl, .a = ref, .b = ref, .out = SLICE(1));
+    for (int i = 0; i < ROUNDS; i++) {
+        x = tl_full(tl, KB_F16, KB_SHAPE(16, 16 * m->width), 1);
+        m->fs[n++] = now_fs(tl);
+        x = tl_exp(tl, x);
+        m->fs[n++] = now_fs(tl);
+        tl_dot(tl, x, tl_full(tl, KB_F16, KB_SHAPE(16 * m->width, 16), 1));
+        m->fs[n++] = now_fs(tl);
+    }
+    for (uint32_t i = 0; i < 7 * MESSAGES && !m->composite; i++)
+        tl_recv(tl, 8 * (1 + i % 7), 0, KB_F16, KB_SHAPE(256));
+    if (m->composite)
+        tl_wait(tl, whole);
+    m->fs[n] = now_fs(tl);
+}
+
+/* Stages that no other can meet come without an event: times are those of runs where each has one.
+ */
+static void stages_without_events_take_the_same(void **state)
+{
+    const kb_topology *topo = any_topology("kernbench: 2\nname: ports\nns_per_mm: 0\n"
+                                           "contention: {links: fifo}\n"
+                                           "sip: {cube_mesh: {w: 4, h: 2}}\n"
+                                           "cube: {size_mm: [15, 11]}\n");
+
+    (void)state;
+    assert_non_null(topo);
+    for (int64_t i = 0; i < 40; i++) {
+        struct company plain = {1 + i / 2, i % 2, {0}}, counted = plain, hop = plain;
+        uint64_t print;
+
+        run_by(topo, (kb_options){0}, computes_in_company, &plain, &print);
+        run_by(topo, (kb_options){.fingerprint = true}, computes_in_company, &counted, &print);
+        run_by(topo, (kb_options){.engine = KB_HOP}, computes_in_company, &hop, &print);
+        for (int k = 0; k <= 3 * ROUNDS; k++)
+            if (plain.fs[k] != hop.fs[k] || counted.fs[k] != hop.fs[k])
+                fail_msg("%" PRId64 ", %d: %" PRId64 " and %" PRId64 " fs, not %" PRId64, i, k,
+                         plain.fs[k], counted.fs[k], hop.fs[k]);
+    }
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +320,7 @@ int main(void)
         cmocka_unit_test(packets_take_the_port_that_is_free),
         cmocka_unit_test(costs_of_a_port_are_those_of_a_tcm),
         cmocka_unit_test(utilization_counts_all_ports),
+        cmocka_unit_test(stages_without_events_take_the_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

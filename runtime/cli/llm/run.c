@@ -153,6 +153,15 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
     }
 }
 
+/* A completion lies behind the limit. That it is known a little late costs less than a run that
+ * counts its events, to be stopped between two. */
+static bool is_past_limit(const struct work *w)
+{
+    int64_t until_fs = w->step.limit.until_fs;
+
+    return until_fs > 0 && kb_sim_end_fs(w->sim) > until_fs;
+}
+
 /* Runs the launch. */
 static enum exit_code run_launch(const struct cli *cli, struct told *told, struct work *w,
                                  int64_t *start_fs)
@@ -161,14 +170,14 @@ static enum exit_code run_launch(const struct cli *cli, struct told *told, struc
     kb_launch_result r;
     kb_status status = KB_AGAIN;
 
-    while (status == KB_AGAIN && !stop_asked()) {
+    while (status == KB_AGAIN && !stop_asked() && !is_past_limit(w)) {
         status = kb_sim_run(w->sim, EVENTS_AT_ONCE, &why);
         if (told)
             told_show(told, *w->step.done);
     }
-    if (status == KB_AGAIN)
+    if (status == KB_AGAIN && !is_past_limit(w))
         return EXIT_INTERRUPTED;
-    if (status == KB_STOPPED) {
+    if (status == KB_AGAIN) {
         *w->step.gave_up = true;
         return EXIT_OK;
     }
@@ -295,7 +304,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .alone = how->learns != NULL,
                               .is_wrong = &how->was_wrong}};
     const kb_options options = {
-        .engine = cli->opts.engine, .no_values = true, .until_fs = g->limit.until_fs};
+        .engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
     enum exit_code code;
 

@@ -235,20 +235,27 @@ static inline uint32_t calendar_near(const struct calendar *c)
     return c->near.any ? calendar_first_of(&c->near.rows[calendar_first_list(&c->near)]) : TXN_NONE;
 }
 
-/* Rows of the next bucket, four of them at most, without a look at any. Returns how many. */
-static inline uint32_t calendar_next_rows(const struct calendar *c, uint32_t slot[4])
+/* The list of the next bucket of this window that has one, and of the one behind it; NULL: there is
+ * none. */
+static inline const struct calendar_list *calendar_next_list(const struct calendar *c)
 {
-    const struct calendar_list *l;
-    uint32_t n = 0;
+    return c->near.any ? &c->near.rows[calendar_first_list(&c->near)] : NULL;
+}
 
-    if (!c->near.any)
-        return 0;
-    l = &c->near.rows[calendar_first_list(&c->near)];
-    for (uint64_t young = l->young; (uint32_t)young; young >>= 32)
-        slot[n++] = ~(uint32_t)young;
-    for (uint64_t old = l->old; (uint32_t)old; old >>= 32)
-        slot[n++] = ~(uint32_t)old;
-    return n;
+static inline const struct calendar_list *calendar_second_list(const struct calendar *c)
+{
+    const struct calendar_lists *l = &c->near;
+    uint32_t word = (uint32_t)__builtin_ctzll(l->any);
+    uint64_t in_word = l->words[word], any = l->any & (l->any - 1);
+
+    in_word &= in_word - 1;
+    if (!in_word && !any)
+        return NULL;
+    if (!in_word) {
+        word = (uint32_t)__builtin_ctzll(any);
+        in_word = l->words[word];
+    }
+    return &l->rows[word * 64 + (uint32_t)__builtin_ctzll(in_word)];
 }
 
 /* The row of the event that is `ahead` behind the next, if it is known by now; else of none. */

@@ -9,6 +9,8 @@
  * them is kept across slot_new().
  */
 #include "kernels/slots.h"
+#include "kernels/hooks.h"
+#include "engine/how.h"
 #include "engine/split.h"
 #include "kernels/requests.h"
 #include <stdlib.h>

@@ -279,6 +279,10 @@ static void prints(tl_ctx *tl, const kb_args *args)
     tl_wait(tl, y);
     tl_print(tl, y);
     tl_print(tl, tl_neg(tl, x));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_I64, KB_SHAPE(2)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_U64, KB_SHAPE(1)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_I32, KB_SHAPE(2)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_F64, KB_SHAPE(1)));
 }
 
 /* Lines behind their places; the last of 100 elements are left out. */
@@ -290,7 +294,11 @@ static void tensors_are_printed(void **state)
                                        "i8 [4]: what its address holds\n",
                                        "f32 [100]: in flight\n",
                                        " 64 ...\n",
-                                       "f32 [2, 3]: pending\n"};
+                                       "f32 [2, 3]: pending\n",
+                                       "i64 [2]: 4611686019492741120 4647714816524288000\n",
+                                       "u64 [1]: 4611686019492741120\n",
+                                       "i32 [2]: 1065353216 1073741824\n",
+                                       "f64 [1]: 2.0000004731118679\n"};
     FILE *file = tmpfile();
     int before = dup(STDERR_FILENO);
     char line[4096];

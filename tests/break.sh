@@ -672,10 +672,11 @@ break_it 'watch: a component that is done early drains for all of its way' $visi
 break_it 'watch: waits at memories behind nothing' $visits 's/sums_part\(v->sums, \(struct key\)\{\.by = KB_BREAKDOWN_WAIT, \.of = wait\.place\}, &wait\);/;/'
 break_it 'watch: a way counted before all of its visits' $visits 's/stay\(way, STAY_RESPONSE, way->response_fs\);/;/'
 break_it 'watch: a stage does not follow from the one that it has waited for' $stages 's/v->stages\[last->slot\]\.follower = visit->slot \+ 1;/;/'
-break_it 'watch: nor behind a channel' $stages 's/follow\(s, visit->slot, &spans_of\(s\)->leaving\.chain\);/;/'
+break_it 'watch: nor behind a channel' $stages 's/stations_follow\(s, \(uint64_t\)visit->begin_fs, visit->slot, true\);/;/'
 break_it 'watch: a stage follows from one whose memory was free before' $stages 's/!stations_free_early\(s, visit->slot, stage->place\)/wait_fs \&\& last/'
 break_it 'watch: a row of an L2 has a follower' $stages 's/last && !is_child\(s, last->slot\) &&/last \&\&/'
-break_it 'watch: a stage takes over a chain of another command' $stages 's/from->command == chain->command/1/'
+break_it 'watch: a stage takes over a chain of another command' $stations 's/from->chain\.command == chain->command/1/'
+break_it 'watch: a wait for an engine that another command had is not followed' $stages 's/stage->service == KB_CAUSE_COMPUTE/false/'
 break_it 'watch: a service of a stage is told as it begins' $stages 's/stage->stays\.fs\[STAY_MEMORY\] = 0; \/\* it is told \*\//stage->stays.fs[STAY_MEMORY] = 0; tell_service(s, stage, visit->slot); stage->stays = (struct stays){{0}};/' $stages 's/^static void tell_way\(/static void tell_service(struct kb_sim *s, const struct stage_visits *stage, uint32_t slot);\nstatic void tell_way(/'
 break_it 'watch: waits of a way behind its wires' $stages 's/^    tell\(w, piece->cause, piece->place, piece->sum_fs\);/    (void)0;/' $stages 's/^    const struct stop \*stop = w->stop;/    const struct stop *stop = w->stop;\n    tell(w, piece->cause, piece->place, piece->sum_fs);/'
 break_it 'watch: a node that is a component takes what the tables say, too' $ways 's/node_component\(t, hop, at\.cube\) \? 0 : hop->overhead_fs/hop->overhead_fs/'
@@ -692,7 +693,7 @@ break_it 'watch: memory overhead within the drain' $stations 's/^    if \(overhe
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
     's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $stations \
-    's/from->chain\.command == at->chain\.command &&/0 \&\&/'
+    's/from->chain\.command == chain->command/0/'
 break_it 'watch: a stage that forgets the one before' $commands 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
 break_it 'watch: a tile that never waits for room' $commands \
     's/waited_fs = \(int64_t\)t - c->since_fs;/waited_fs = 0;/'

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/hop.h"
 #include "engine/inorder.h"
+#include "engine/traffic.h"
 #include "machine/alone.h"
 
 const char topology_release[] = KB_VERSION;
@@ -41,7 +42,7 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
     status = (s->options.engine == KB_HOP ? hop_run : inorder_run)(s, budget);
     if (status == KB_OK && idle_has_lost(s->idle))
         status = KB_NO_MEMORY;
-    if (status == KB_OK && s->n_done < s->n_txns && queues_never_end(s))
+    if (status == KB_OK && s->n_done < sim_txn_count(s) && queues_never_end(s))
         status = KB_DEADLOCK;
     if (status == KB_OK && s->n_done < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */

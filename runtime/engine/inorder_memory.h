@@ -299,7 +299,8 @@ static ALWAYS_INLINE void come_inside(struct kb_sim *s, int how, uint64_t t, uin
         return;
     if (how & IN_WATCHED)
         observe_served(s, done, slot, x->hold_fs);
-    post(s, done, EV_DONE, slot);
+    if (__builtin_expect(done > start || start == t, true) || engine || !kernels_put_off(s, slot))
+        post(s, done, EV_DONE, slot);
 }
 
 #endif

@@ -285,9 +285,12 @@ static ALWAYS_INLINE void done_for_kernel(struct kb_sim *s, int how, uint64_t t,
     bool inside = kernels_inside_pe(s, slot);
     uint32_t whole = inside ? slot : whole_of(s, slot);
     bool last = is_last_part(s, slot, whole);
+    uint32_t empty = inside ? kernels_next_empty(s, t, slot) : TXN_NONE;
     struct goer next = none;
 
     seen(s, how, t, EV_DONE, record_id(s, slot));
+    if (__builtin_expect(empty != TXN_NONE, false))
+        post(s, t, EV_DONE, empty);
     if (how & IN_WATCHED)
         OBSERVE_ROW(s, leave, t, slot);
     if (!inside)

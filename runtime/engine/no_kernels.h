@@ -38,6 +38,22 @@ static inline struct link_station *kernels_port(struct kb_sim *s, uint32_t slot)
     return NULL;
 }
 
+/*
+ * It takes no time, and waits for an engine of a PE: false, or its end is no event before that of
+ * the one in front has run. And what of these follows `slot`, whose service ends at `t`; TXN_NONE.
+ */
+static inline bool kernels_put_off(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return false;
+}
+
+static inline uint32_t kernels_next_empty(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    (void)s, (void)t, (void)slot;
+    return TXN_NONE;
+}
+
 /* With routers: service of a read ends, and its data are those that lie there now. */
 static inline void kernels_data_served(struct kb_sim *s, uint32_t slot)
 {

@@ -189,21 +189,39 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 /* -- taking it --------------------------------------------------------------------------------- */
 
 /*
- * A wait has ended. If it was for another tile of the same composite, what led to the end of that
- * one's service has led here. In a line nothing ends when the next one enters; nor does anything
- * when a PE may issue again.
+ * If the wait was for another tile of the same composite, what led to the end of that one's service
+ * has led here. If another command of the same PE had its own channel or engine, that command's
+ * stretch has (messages.c), and the wait is on no path.
  */
-static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
+void stations_follow(struct kb_sim *s, uint64_t t, uint32_t slot, bool own)
 {
-    struct progress *at = &spans_of(s)->slots[slot];
+    struct chain *chain = &spans_of(s)->slots[slot].chain;
     const struct leaving *from = &spans_of(s)->leaving;
 
-    if (!at->open || !kb_cause_is_wait((kb_cause)at->cause))
+    if (chain->command == KB_NO_ID || from->chain.command == KB_NO_ID || from->end_fs != (int64_t)t)
+        return;
+    if (from->chain.command == chain->command) {
+        chain_copy(s, chain, &from->chain);
+    } else if (own && from->chain.pe == chain->pe) {
+        chain->before = messages_leaving(s);
+        chain->since_fs = (int64_t)t;
+        chain->since.n = 0;
+    }
+}
+
+/* A wait has ended. In a line nothing ends when the next one enters; nor does anything when a PE
+ * may issue again. */
+static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
+{
+    const struct progress *at = &spans_of(s)->slots[slot];
+    kb_cause cause = (kb_cause)at->cause;
+
+    if (!at->open || !kb_cause_is_wait(cause))
         return;
     spans_close(s, t, slot);
-    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command && !in_line &&
-        from->end_fs == (int64_t)t)
-        chain_copy(s, &at->chain, &from->chain);
+    if (!in_line)
+        stations_follow(s, t, slot,
+                        cause == KB_CAUSE_CHANNEL_WAIT || cause == KB_CAUSE_ENGINE_WAIT);
 }
 
 /*

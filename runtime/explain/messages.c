@@ -17,8 +17,11 @@
  * explain/critical_path.c walks these numbers backwards. A barrier has one stretch for all: the
  * last member's command up to the moment its word is with the lowest member.
  *
- * A stretch is made only when something on another PE follows from it, and once: `leaving` holds
- * the stage that ends right now, and all that begins before left() is a consequence of it.
+ * A stretch is also made where a command has waited for a channel or an engine that another one of
+ * its PE had: the path goes on there, too (stations_follow()).
+ *
+ * A stretch is made only when something follows from it, and once: `leaving` holds the stage that
+ * ends right now, and all that begins before left() is a consequence of it.
  */
 #include "explain/spans.h"
 
@@ -82,7 +85,7 @@ uint32_t messages_stretch(struct kb_sim *s, struct chain *chain, int64_t end_fs)
     return number;
 }
 
-/* Something on another PE follows from the stage that has just ended: its stretch. */
+/* Something follows from the stage that has just ended: its stretch. */
 uint32_t messages_leaving(struct kb_sim *s)
 {
     struct leaving *from = &spans_of(s)->leaving;

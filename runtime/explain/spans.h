@@ -179,6 +179,9 @@ bool stations_chooses(const struct kb_sim *s, uint32_t slot);
 
 /* Its service has ended: what begins now may follow from its chain. */
 void stations_leaves(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* The wait of `slot` has ended at `t`, perhaps by what leaves then; `own`: for what serves its PE
+ * alone. */
+void stations_follow(struct kb_sim *s, uint64_t t, uint32_t slot, bool own);
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
 void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot);

@@ -8,8 +8,8 @@
  *   memory, port,     all up to its service: wires and nodes of its way, by the tables, with what
  *   engine            was kept at its places; the wait. Its service, when it leaves
  *
- * A stage that has waited for another one of its command follows from the end of that one, and
- * takes over its chain. The one in front knows which waits next: stage_visits.follower. So a
+ * A stage that has waited for another one of its command, or of its PE, follows from the end of
+ * that one: stations_follow(). The one in front knows which waits next: stage_visits.follower. So a
  * service is told when it is over.
  *
  * Example: two tiles of a composite come to the GEMM engine at 28 and 40 ns, which takes each for
@@ -180,15 +180,6 @@ static void at_node(struct kb_sim *s, struct stage_visits *stage, const struct v
 
 /* -- both ends ------------------------------------------------------------------------------ */
 
-/* It takes over the chain of what has just ended, if both are of one command. */
-static void follow(struct kb_sim *s, uint32_t slot, const struct chain *from)
-{
-    struct chain *chain = &spans_of(s)->slots[slot].chain;
-
-    if (from->command == chain->command)
-        chain_copy(s, chain, from);
-}
-
 static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *visit)
 {
     struct visitors *at = station_at(s, &v->channels, v->n_channels, visit->number);
@@ -203,8 +194,7 @@ static void at_channel(struct kb_sim *s, struct visits *v, const struct visit *v
     spans_piece_behind(s, visit->slot, KB_CAUSE_CHANNEL_WAIT,
                        place_of(KB_AT_CHANNEL, visit->number), visit->arrive_fs, wait_fs,
                        behind.source, behind.id);
-    if (spans_of(s)->leaving.end_fs == visit->begin_fs)
-        follow(s, visit->slot, &spans_of(s)->leaving.chain);
+    stations_follow(s, (uint64_t)visit->begin_fs, visit->slot, true);
 }
 
 /* The wait for a memory, port or engine that serves in order. What an L2 makes has no chain to hand
@@ -312,7 +302,7 @@ void stages_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
         spans_inconsistent(s, "stage", s->txns[slot].id, at->told_fs, (int64_t)t - at->issue_fs);
     follower = stage->follower;
     stage->follower = 0;
-    if (follower)
-        follow(s, follower - 1, &at->chain);
     stations_leaves(s, t, slot);
+    if (follower)
+        stations_follow(s, t, follower - 1, stage->service == KB_CAUSE_COMPUTE);
 }

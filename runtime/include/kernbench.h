@@ -834,17 +834,19 @@ typedef struct kb_command {
     bool after_end;
     int64_t return_fs; /* the call returned: at its end, its issue, or the issue of a send's last
                           piece */
-    /* If another PE caused its return before its end, or its end: the stretches; or KB_NO_ID. */
+    /* If another PE caused its return before its end, or another PE or command its end: the
+     * stretches; or KB_NO_ID. */
     uint32_t return_stretch, end_stretch;
     uint32_t maker; /* of its operands, or the accumulator's content, the command that let it start
                        after its issue; KB_NO_ID */
 } kb_command;
 
 /*
- * A part of a command's time between two points where PEs depend on each other. It begins with the
- * call, or when the message, word or slot that the command waited for set out from the other PE. It
- * ends when its own message or word arrives, when its slot is free again, when its call returns, or
- * when the command ends.
+ * A part of a command's time between two points where PEs, or commands of one, depend on each
+ * other. It begins with the call, or when the message, word or slot that the command waited for set
+ * out from the other PE, or when it got the channel or engine that another command had. It ends
+ * when its own message or word arrives, when its slot, channel or engine is free again, when its
+ * call returns, or when the command ends.
  */
 typedef struct kb_stretch {
     uint32_t number; /* 0, 1, 2, ... */
@@ -852,7 +854,8 @@ typedef struct kb_stretch {
     int64_t begin_fs, end_fs;
     const kb_share *share; /* they add up to it */
     size_t n_shares;
-    uint32_t before; /* the other PE's stretch that ended when it begins; KB_NO_ID: the call */
+    uint32_t before; /* the stretch, of another PE or another command, that ended when it begins;
+                        KB_NO_ID: the call */
 } kb_stretch;
 
 /* A kernel on one PE. */

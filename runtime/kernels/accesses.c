@@ -115,11 +115,24 @@ static bool touch_dma(struct command *c)
     return touch_operand(c, 0) && touch(c, &c->op.out, ACCESS_WRITE, strided);
 }
 
+/* An update reads y and writes its place in x; the rest of x it leaves alone. */
+static bool touch_update(struct command *c)
+{
+    struct op_tensor part = c->op.in[1];
+    uint64_t first;
+    struct strided replaced = op_replaces(&c->op, &first);
+
+    part.address = c->op.out.address + first;
+    return touch_operand(c, 1) && touch(c, &part, ACCESS_WRITE, &replaced);
+}
+
 static bool touch_compute(struct command *c)
 {
     const struct op *op = &c->op;
     bool ok = true;
 
+    if (op_updates(op))
+        return touch_update(c);
     for (uint32_t i = 0; i < op->n_in; i++)
         ok = ok && touch_operand(c, i);
     for (uint32_t e = 0; e < op->n_epilogues; e++)

@@ -153,6 +153,15 @@ static void check_algorithm(const struct coll *c, kb_coll_algorithm a)
                     "KB_COLL_HIERARCHICAL");
 }
 
+/* Of a reduction. */
+static void check_op(const struct coll *c, tl_op op)
+{
+    bool reduces = c->deal == DEAL_SCATTER || c->deal == DEAL_REDUCE || c->deal == DEAL_TO_ROOT;
+
+    if (reduces && op != TL_ADD && op != TL_MAXIMUM && op != TL_MINIMUM)
+        coll_bad(c, "`op` is none of TL_ADD, TL_MAXIMUM, TL_MINIMUM");
+}
+
 static void check_args(const struct coll *c, const kb_coll *args)
 {
     if (args->count < 0)
@@ -161,6 +170,7 @@ static void check_args(const struct coll *c, const kb_coll *args)
         coll_bad(c, "there is no algorithm %d", (int)args->algorithm);
     if (!kb_dtype_bytes(args->dtype))
         coll_bad(c, "there is no type %d", (int)args->dtype);
+    check_op(c, args->op);
     if (c->deal == DEAL_ALL && !args->counts && args->count % c->group.n)
         coll_bad(c, "%lld elements are not as many for each of %lld ranks", (long long)args->count,
                  (long long)c->group.n);

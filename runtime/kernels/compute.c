@@ -149,12 +149,13 @@ bool compute_fetch(struct kb_sim *s, uint64_t t, struct command *c)
 
 /*
  * An update takes the place of what its tensor held: views that have not been shown to other PEs
- * are shown before. Its record is of all of it, from its start to its end.
+ * are shown before. Where the tensor itself has been shown, others may have stored to the rest of
+ * its place, and that stays. Its record is of all of it, from its start to its end.
  */
 static void update_start(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct tl_tensor *x = c->result;
-    bool ok = x->block->refs <= 2 || tcm_show(c->pe);
+    bool ok = x->block->refs <= 2 || tcm_show(c->pe), shown = !x->hidden;
 
     if (!ok)
         kernel_no_memory(c->pe);
@@ -162,6 +163,10 @@ static void update_start(struct kb_sim *s, uint64_t t, struct command *c)
         ok = result_new(c, x->nbytes) && result_publish(c, c->pe->tcm, &c->op.out);
     else
         ok = result_begin(c);
+    if (ok && shown && x->kind != TENSOR_PLACE) {
+        x->hidden = false;
+        ok = result_replace(c);
+    }
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
     service_begin(&c->service, t);
     if (ok)

@@ -59,6 +59,34 @@ static inline struct link_station *kernels_port_in_order(struct kb_sim *s, uint3
     return in_order ? station : NULL;
 }
 
+static inline bool kernels_put_off(struct kb_sim *s, uint32_t slot)
+{
+    uint32_t *link = &s->kernels->empty;
+
+    if (kernels_engine_box(s, slot) == N_BOXES)
+        return false;
+    while (*link != TXN_NONE)
+        link = &s->txns[*link].next;
+    s->txns[slot].next = TXN_NONE;
+    *link = slot;
+    return true;
+}
+
+static inline uint32_t kernels_next_empty(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    uint32_t *link = &s->kernels->empty, next = *link;
+
+    while (__builtin_expect(next != TXN_NONE, false) &&
+           (s->txns[next].service_fs != (int64_t)t ||
+            kernels_port(s, next) != kernels_port(s, slot))) {
+        link = &s->txns[next].next;
+        next = *link;
+    }
+    if (next != TXN_NONE)
+        *link = s->txns[next].next;
+    return next;
+}
+
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
 {
     const struct work *work = &s->kernels->work[slot];

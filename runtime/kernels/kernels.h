@@ -62,6 +62,7 @@ struct kernels {
 
     struct work *work; /* owned; [slot] */
     uint32_t n_slots, slots_cap, free_slot;
+    uint32_t empty; /* stages that take no time and wait for an engine, as they came; TXN_NONE */
     uint32_t *part_slots; /* owned: of the transaction that is being split */
     size_t parts_cap;
     struct targets *targets; /* owned: of the multicast that is being split; NULL: of none so far */

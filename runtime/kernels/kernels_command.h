@@ -175,6 +175,22 @@ static inline struct strided op_strided(const struct op *op)
     return g;
 }
 
+/* Of an update: what y replaces, from byte *first of x on. */
+static inline struct strided op_replaces(const struct op *op, uint64_t *first)
+{
+    const struct dims *x = &op->in[0].shape, *y = &op->in[1].shape;
+    uint64_t bytes = dtype_bytes(op->in[0].dtype), outer = 1, inner = 1;
+
+    for (uint32_t i = 0; i < x->rank; i++)
+        *(i < (uint32_t)op->axis ? &outer : &inner) *= i == (uint32_t)op->axis ? 1 : x->dim[i];
+    *first = (uint64_t)op->in[2].scalar * inner * bytes;
+    return (struct strided){
+        .rank = 2,
+        .elem_bytes = (uint32_t)bytes,
+        .dim = {(int64_t)outer, (int64_t)(y->dim[op->axis] * inner)},
+        .stride = {(int64_t)(x->dim[op->axis] * inner * bytes), (int64_t)bytes}};
+}
+
 /* The runs of a strided DMA: axes without gaps are part of one. 2^32 runs and more: 0 of them. */
 static inline struct tile op_tile(const struct op *op)
 {

@@ -137,7 +137,7 @@ struct kernels *kernels_new(struct kb_sim *s)
         return NULL;
     k->n_pes = pe_count(t);
     k->many = k->n_pes >= MANY_PES;
-    k->free_slot = TXN_NONE;
+    k->free_slot = k->empty = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
     k->pes = rows_new(k->n_pes, sizeof *k->pes);
     k->ports = rows_new(k->n_pes * (size_t)N_PORTS, sizeof *k->ports);

@@ -128,6 +128,25 @@ bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *ten
     return false;
 }
 
+bool result_replace(struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    uint64_t at;
+    const struct strided part = op_replaces(&c->op, &at);
+    uint64_t nbytes = (uint64_t)part.dim[1] * part.elem_bytes;
+    struct view from = c->op.out.view;
+
+    for (int64_t i = 0; i < part.dim[0]; i++, at += (uint64_t)part.stride[0]) {
+        from.offset = at;
+        if (mem_write(pe->kernels->mem, pe->tcm, c->op.out.address + at, nbytes, from, c->op.id) ==
+            MEM_OK)
+            continue;
+        kernel_no_memory(pe);
+        return false;
+    }
+    return true;
+}
+
 bool result_new(struct command *c, uint64_t nbytes)
 {
     c->op.out.view = (struct view){version_new_result(nbytes, c->op.id), 0};

@@ -17,5 +17,7 @@ KERNELS_OWN bool result_new(struct command *c, uint64_t nbytes);
 KERNELS_OWN bool result_begin(struct command *c);
 /* Bytes [address, ...) of memory `dst` are `result` from now on. False after a message. */
 KERNELS_OWN bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *result);
+/* Of an update of a tensor that other PEs may have stored to: what is replaced, and no more. */
+KERNELS_OWN bool result_replace(struct command *c);
 
 #endif

@@ -149,7 +149,7 @@ struct command *command_new(struct kernels *k, bool whole)
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
-    c->op.composite = c->op.strided = c->op.ipcq = c->op.sums = false;
+    c->op.composite = c->op.strided = c->op.ipcq = c->op.atomic = c->op.sums = false;
     c->op.n_runs = 0;
     c->runs = NULL;
     c->to_all = false;

@@ -6,6 +6,7 @@
  */
 #include "base/exported.h"
 #include "base/text.h"
+#include "data/cast.h"
 #include "kernels/bound.h"
 #include "kernels/tl_call.h"
 #include <string.h>
@@ -51,9 +52,31 @@ static void put(struct line *line, const char *text)
     line->n += (size_t)text_format(line->text + line->n, sizeof line->text - line->n, "%s", text);
 }
 
-static void put_number(struct line *line, double x)
+static void put_number(struct line *line, double x, int digits)
 {
-    line->n += (size_t)text_format(line->text + line->n, sizeof line->text - line->n, "%.9g", x);
+    line->n +=
+        (size_t)text_format(line->text + line->n, sizeof line->text - line->n, "%.*g", digits, x);
+}
+
+static void put_wide(struct line *line, const unsigned char *bytes, bool is_signed)
+{
+    uint64_t x;
+
+    memcpy(&x, bytes, sizeof x);
+    line->n += (size_t)text_format(line->text + line->n, sizeof line->text - line->n,
+                                   is_signed && x >> 63 ? "-%llu" : "%llu",
+                                   (unsigned long long)(is_signed && x >> 63 ? -x : x));
+}
+
+/* Element `i`, exactly: a double does not have all 64 bits, nor nine digits all of an f64. */
+static void put_element(struct line *line, kb_dtype dtype, const unsigned char *bytes, uint64_t i)
+{
+    double x = kb_element(dtype, bytes, i);
+
+    if (dtype == KB_I64 || dtype == KB_U64)
+        put_wide(line, bytes + i * sizeof(uint64_t), dtype == KB_I64);
+    else
+        put_number(line, x, dtype == KB_F64 ? 17 : dtype_is_float(dtype) ? 9 : 10);
 }
 
 static void put_elements(struct line *line, const struct tl_tensor *x, const unsigned char *bytes)
@@ -63,7 +86,7 @@ static void put_elements(struct line *line, const struct tl_tensor *x, const uns
 
     for (uint64_t i = 0; i < n && i < PRINTED_MOST; i++) {
         put(line, i == 0 ? "" : i % row ? " " : "; ");
-        put_number(line, kb_element((kb_dtype)x->dtype, bytes, i));
+        put_element(line, (kb_dtype)x->dtype, bytes, i);
     }
     put(line, n > PRINTED_MOST ? " ..." : "");
 }
@@ -80,7 +103,7 @@ void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x)
     error_place(tl, call.name, here, line.text, PLACE_BYTES);
     line.n = strlen(line.text);
     if (x->kind == TENSOR_SCALAR) {
-        put_number(&line, x->scalar);
+        put_number(&line, x->scalar, 9);
     } else {
         put(&line, tensor_dtype(x));
         put(&line, " ");

@@ -546,6 +546,10 @@ broken "an engine in the past" 7 "component 'undone' of 'cube.pe.pe_gemm.impl' s
 broken "an engine that is never done" 4 "component 'undone' of 'cube.pe.pe_gemm.impl' is never done with it" \
     'pe: {pe_gemm: {impl: undone, undone: {never: 1}}}' run gemm_composite
 broken "kernels and a memory that is never done" 4 "is never done with it" 'hbm: {impl: sleeps}' run gemm_composite
+for links in fifo router; do
+    broken "traffic and a memory that is never done, $links" 4 "never ends: component 'holds' of 'cube.hbm.impl' is never done with it" \
+        'hbm: {impl: holds}' load --pattern uniform --rate 0.1 --txns 100 --set contention.links=$links
+done
 
 # Behind routers: reads, and writes whose second packet is the wrong one.
 for op in read write; do

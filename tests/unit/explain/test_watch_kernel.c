@@ -216,8 +216,15 @@ static bool is_line(const struct watched *w, const char *place)
            (strstr(place, ".pe_tcm.write") && memory_frees_early(&w->s->topo->kinds->tcm_write));
 }
 
-/* The last wait of `id`, other than in a line, that its own command has ended; or NULL. */
-static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t id)
+/* A station of one PE alone: a channel of its DMA, or an engine. */
+static bool is_of_one_pe(const char *place)
+{
+    return strstr(place, ".pe_dma.") || strstr(place, ".pe_gemm") || strstr(place, ".pe_math");
+}
+
+/* The last wait of `id`, other than in a line, that its own command has ended, or with `other`
+ * another command of its PE; or NULL. */
+static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t id, bool other)
 {
     const struct judge_waits *all = &w->s->expected.waits;
     const struct judge_wait *last = NULL;
@@ -235,8 +242,8 @@ static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t i
         const struct judge_wait *x = &all->waits[low];
 
         if (!is_line(w, x->at) && x->given_by != UINT64_MAX &&
-            same_command(record(w, id), record(w, x->given_by)) &&
-            (!last || x->end_fs >= last->end_fs))
+            same_command(record(w, id), record(w, x->given_by)) != other &&
+            (!other || is_of_one_pe(x->at)) && (!last || x->end_fs >= last->end_fs))
             last = x;
     }
     return last;
@@ -507,30 +514,26 @@ struct chain {
     struct entry entry;
 };
 
-static void add_both(struct chain *x, const struct shares *pieces)
+static void add_shares(struct shares *to, const struct shares *pieces)
 {
-    for (size_t i = 0; i < 2; i++) {
-        struct shares *to = i ? &x->since : &x->whole;
+    assert_true(to->n + pieces->n <= MOST_SHARES);
+    for (size_t k = 0; k < pieces->n; k++) {
+        const kb_share *piece = &pieces->row[k];
+        size_t at = 0;
 
-        assert_true(to->n + pieces->n <= MOST_SHARES);
-        for (size_t k = 0; k < pieces->n; k++) {
-            const kb_share *piece = &pieces->row[k];
-            size_t at = 0;
-
-            while (at < to->n &&
-                   (to->row[at].cause != piece->cause || to->row[at].place != piece->place))
-                at++;
-            if (at == to->n) {
-                to->row[to->n++] = *piece;
-                continue;
-            }
-            to->row[at].count += piece->count;
-            to->row[at].sum_fs += piece->sum_fs;
-            if (piece->longest_fs > to->row[at].longest_fs) {
-                to->row[at].longest_fs = piece->longest_fs;
-                to->row[at].behind = piece->behind;
-                to->row[at].behind_id = piece->behind_id;
-            }
+        while (at < to->n &&
+               (to->row[at].cause != piece->cause || to->row[at].place != piece->place))
+            at++;
+        if (at == to->n) {
+            to->row[to->n++] = *piece;
+            continue;
+        }
+        to->row[at].count += piece->count;
+        to->row[at].sum_fs += piece->sum_fs;
+        if (piece->longest_fs > to->row[at].longest_fs) {
+            to->row[at].longest_fs = piece->longest_fs;
+            to->row[at].behind = piece->behind;
+            to->row[at].behind_id = piece->behind_id;
         }
     }
 }
@@ -552,13 +555,14 @@ static void begin_chain(const struct watched *w, uint64_t id, struct chain *x)
 /*
  * docs/kernels.md: back from the end of job `id`. What it waited for, if a tile or a piece of its
  * own command had it, is followed instead of the wait; else what let it begin: the stage before,
- * the tile whose FETCH made room, another PE, or its command's issue.
+ * the tile whose FETCH made room, another PE, or its command's issue. If another command of the PE
+ * had a channel or an engine last, its job is what lies before.
  */
 static void add_chain(const struct watched *w, uint64_t id, struct chain *x)
 {
     const struct judge_op_record *r = record(w, id);
-    const struct judge_wait *wait = wait_for_own(w, id);
-    struct shares pieces = {.n = 0};
+    const struct judge_wait *wait = wait_for_own(w, id, false), *other = wait_for_own(w, id, true);
+    struct shares pieces = {.n = 0}, since = {.n = 0};
 
     if (wait)
         add_chain(w, wait->given_by, x);
@@ -569,7 +573,15 @@ static void add_chain(const struct watched *w, uint64_t id, struct chain *x)
     else
         begin_chain(w, id, x);
     add_pieces(w, (uint32_t)id, wait, &pieces);
-    add_both(x, &pieces);
+    add_shares(&x->whole, &pieces);
+    if (!other || (wait && wait->end_fs >= other->end_fs)) {
+        add_shares(&x->since, &pieces);
+        return;
+    }
+    x->since.n = 0;
+    add_pieces(w, (uint32_t)id, other, &since);
+    add_shares(&x->since, &since);
+    x->entry = (struct entry){other->given_by, other->end_fs};
 }
 
 static bool same_group(const struct watched *w, size_t a, size_t b)

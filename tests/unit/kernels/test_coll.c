@@ -179,6 +179,7 @@ static void assert_refused(struct plan p, const char *text)
 
     p.what = p.what ? p.what : 'g';
     p.args.dtype = KB_F32;
+    p.args.op = p.args.op ? p.args.op : TL_ADD;
     assert_int_equal(run_plan(&p, sim, &why), KB_KERNEL_ERROR);
     if (!strstr(why.text, text))
         fail_msg("\"%s\" does not say \"%s\"", why.text, text);
@@ -245,6 +246,10 @@ static void mistakes_are_named(void **state)
         "cubes and SIPs; here there is KB_COLL_DIRECT");
     assert_refused((struct plan){.pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .root = 2}},
                    "no root 2 among 2 ranks");
+    for (const char *what = "rsu"; *what; what++)
+        assert_refused(
+            (struct plan){.pes = pes, .n = 2, .what = *what, .args = {.count = 9, .op = TL_MAX}},
+            "`op` is none of TL_ADD, TL_MAXIMUM, TL_MINIMUM");
     assert_refused(
         (struct plan){
             .pes = pes, .n = 2, .what = 'b', .args = {.count = 9, .algorithm = KB_COLL_DIRECT}},

@@ -242,7 +242,8 @@ static void goes_wrong(tl_ctx *tl, const kb_args *args)
         kb_all_to_all(tl, g, .in = at, .out = at, .dtype = KB_I32, .counts = negative);
         break;
     case 2:
-        kb_all_reduce(tl, g, .in = at, .out = at, .count = 5, .dtype = KB_I32, .counts = less);
+        kb_all_reduce(tl, g, .in = at, .out = at, .count = 5, .dtype = KB_I32, .op = TL_ADD,
+                      .counts = less);
         break;
     case 3:
         kb_send(tl, g, 0, .in = at, .count = 5, .dtype = KB_I32);

@@ -222,6 +222,42 @@ static void a_record_says_how(void **state)
     free(log);
 }
 
+/* More commands than kernels make room for at once, so that some have the row of an atomic. */
+static void others_after_atomics(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    for (int i = 0; i < 300; i++) {
+        tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(1), i);
+
+        tl_wait(tl, tl_atomic(tl, TL_ATOMIC_ADD, SLICE(0), x, false));
+        tl_store(tl, SLICE(64), x);
+        tl_wait(tl, tl_composite(tl, .a = tl_full(tl, KB_F32, KB_SHAPE(1, 1), i),
+                                 .b = tl_full(tl, KB_F32, KB_SHAPE(1, 1), i), .out = SLICE(128)));
+        tl_release(tl, 0);
+    }
+}
+
+static size_t count(const char *text, const char *word)
+{
+    size_t n = 0;
+
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        n++;
+    return n;
+}
+
+static void others_are_no_atomics(void **state)
+{
+    struct marks m;
+    char *log = talk(&cube8_topology, others_after_atomics, &m, one, 1);
+
+    (void)state;
+    assert_int_equal(count(log, "\"atomic\":"), 300);
+    assert_int_equal(count(log, "\"op_name\":\"full\""), 900);
+    assert_int_equal(count(log, "\"op_name\":\"composite_gemm\""), 300);
+    free(log);
+}
+
 static void adds_floats(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
@@ -348,6 +384,7 @@ int main(void)
         cmocka_unit_test(one_of_two_exchanges),
         cmocka_unit_test(sums_are_computed),
         cmocka_unit_test(a_record_says_how),
+        cmocka_unit_test(others_are_no_atomics),
         cmocka_unit_test(orders_are_told),
         cmocka_unit_test(mistakes_are_named),
     };

@@ -58,6 +58,31 @@ static void operations_take_their_cycles(void **state)
     ASSERT_TAKES("index_cycles: 1", rows_taken, 35.5); /* 3 + 8.5 + 16 + 8 */
 }
 
+/*
+ * A row of one element takes no cycle. Two such sorts, called at 6 and 9, have their load at
+ * 261.085, and come to MATH while a neg has it, called at 12, fetched from 12 to 212, until 612:
+ * they end then, behind it, and the first store of 4 bytes is that of the first sort.
+ */
+static void rows_of_one(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(25600), 1), *loaded, *first;
+
+    mark(tl, args, 0);
+    tl_async(tl, true);
+    loaded = tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(16384));
+    first = tl_sort(tl, tl_slice(tl, loaded, 0, 0, 1), true, NULL);
+    tl_sort(tl, tl_slice(tl, loaded, 0, 1, 1), true, NULL);
+    tl_neg(tl, x);
+    tl_wait(tl, first);
+    mark(tl, args, 1);
+}
+
+static void what_takes_no_cycle_ends_behind_what_it_waits_for(void **state)
+{
+    (void)state;
+    ASSERT_TAKES("", rows_of_one, 612.007813);
+}
+
 /* -- values --------------------------------------------------------------------------------- */
 
 /* Runs it with values that are computed; then all of it once more, by plain loops. */
@@ -254,6 +279,10 @@ static void prints(tl_ctx *tl, const kb_args *args)
     tl_wait(tl, y);
     tl_print(tl, y);
     tl_print(tl, tl_neg(tl, x));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_I64, KB_SHAPE(2)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_U64, KB_SHAPE(1)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_I32, KB_SHAPE(2)));
+    tl_print(tl, tl_load(tl, SLICE(0), KB_F64, KB_SHAPE(1)));
 }
 
 /* Lines behind their places; the last of 100 elements are left out. */
@@ -265,7 +294,11 @@ static void tensors_are_printed(void **state)
                                        "i8 [4]: what its address holds\n",
                                        "f32 [100]: in flight\n",
                                        " 64 ...\n",
-                                       "f32 [2, 3]: pending\n"};
+                                       "f32 [2, 3]: pending\n",
+                                       "i64 [2]: 4611686019492741120 4647714816524288000\n",
+                                       "u64 [1]: 4611686019492741120\n",
+                                       "i32 [2]: 1065353216 1073741824\n",
+                                       "f64 [1]: 2.0000004731118679\n"};
     FILE *file = tmpfile();
     int before = dup(STDERR_FILENO);
     char line[4096];
@@ -360,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_take_their_cycles),
+        cmocka_unit_test(what_takes_no_cycle_ends_behind_what_it_waits_for),
         cmocka_unit_test(sums_and_powers_by_hand),
         cmocka_unit_test(elements_are_taken_as_numpy_does),
         cmocka_unit_test(random_numbers_are_known),

@@ -430,10 +430,10 @@ static void keep_step(void *arg, const kb_breakdown_step *step)
 }
 
 /* The path of a kernel as text, to be freed. */
-static char *path_of(const char *yaml, kb_kernel kernel, size_t n)
+static char *path_once(const char *yaml, kb_kernel kernel, size_t n, kb_engine engine)
 {
     const kb_topology *topo = any_topology(yaml);
-    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = engine});
     kb_breakdown *why;
     struct marks m;
     char *text = NULL;
@@ -452,15 +452,25 @@ static char *path_of(const char *yaml, kb_kernel kernel, size_t n)
     return text;
 }
 
-/* From the end back: the store, the dot, the second load; that was called after the first's issue.
- */
+/* By both engines. */
+static char *path_of(const char *yaml, kb_kernel kernel, size_t n)
+{
+    char *path = path_once(yaml, kernel, n, KB_FUSED), *hop = path_once(yaml, kernel, n, KB_HOP);
+
+    assert_string_equal(hop, path);
+    free(hop);
+    return path;
+}
+
+/* From the end back: the store, the dot, the second load; that has waited for the channel of the
+ * first. */
 static void the_critical_path_goes_through_makers(void **state)
 {
     char *path = path_of(IDEAL, product_in_flight, 1);
 
     (void)state;
-    assert_string_equal(path, "tl_load_async 3000000\n"
-                              "tl_load_async 36170000\n"
+    assert_string_equal(path, "tl_load_async 21085000\n"
+                              "tl_load_async 18085000\n"
                               "tl_dot 36000000\n"
                               "tl_store 10085000\n");
     free(path);
@@ -501,6 +511,60 @@ static void the_critical_path_goes_through_an_accumulator(void **state)
                               "tl_dot_acc 35915000\n"
                               "tl_dot_acc 16000000\n"
                               "tl_acc_store 8000000\n");
+    free(path);
+}
+
+/* Tiles of 4 KiB, of which one is doubled and one negated, and both are stored. */
+static void behind_each_other(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x, *y;
+
+    (void)args;
+    tl_async(tl, true);
+    x = tl_exp(tl, tl_load(tl, SLICE(0), KB_F16, KB_SHAPE(32, 64)));
+    y = tl_neg(tl, tl_load(tl, SLICE(0), KB_F16, KB_SHAPE(32, 64)));
+    tl_store(tl, OUT, x);
+    tl_store(tl, OUT, y);
+    tl_wait_all(tl);
+}
+
+/*
+ * The load of 0 to 21.085 lets exp begin, which has MATH from 29.085 to 157.085. The neg, which has
+ * its load at 39.17, comes there at 47.17: its part of the path is 32 cycles, a STORE of 8, and the
+ * store, whose channel is free, takes 18.085 more.
+ */
+static void the_critical_path_goes_through_engines(void **state)
+{
+    char *path = path_of(IDEAL, behind_each_other, 1);
+
+    (void)state;
+    assert_string_equal(path, "tl_load 21085000\n"
+                              "tl_exp 136000000\n"
+                              "tl_neg 40000000\n"
+                              "tl_store 18085000\n");
+    free(path);
+}
+
+static void stores_both(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F16, KB_SHAPE(32, 64), 1), *long_one;
+
+    (void)args;
+    long_one = tl_full(tl, KB_F16, KB_SHAPE(128, 64), 1);
+    tl_store_async(tl, OUT, long_one);
+    tl_store(tl, OUT + 65536, x);
+}
+
+/* From the calls of the stores on: the first ends at 3 + 2.085 + 64, and frees the channel. */
+static void the_critical_path_goes_through_channels(void **state)
+{
+    char *path = path_of(FIFO, stores_both, 1);
+
+    (void)state;
+    assert_string_equal(path, "tl_full 43000000\n"
+                              "tl_full 163000000\n"
+                              "tl_store_async 69085000\n"
+                              "tl_store 18085000\n");
     free(path);
 }
 
@@ -705,6 +769,8 @@ int main(void)
         cmocka_unit_test(a_breakdown_tells_the_wait_for_operands),
         cmocka_unit_test(the_critical_path_goes_through_makers),
         cmocka_unit_test(the_critical_path_goes_through_an_accumulator),
+        cmocka_unit_test(the_critical_path_goes_through_engines),
+        cmocka_unit_test(the_critical_path_goes_through_channels),
         cmocka_unit_test(the_critical_path_has_waits_for_room),
         cmocka_unit_test(makers_come_before_what_they_make),
         cmocka_unit_test(mistakes_are_named),

@@ -4,6 +4,7 @@
  * By hand, cube8: a command is issued 3 ns after its call, a TCM port moves 512 bytes in a ns, a
  * store of n bytes to the own slice ends 2.085 + n / 256 ns after its issue.
  */
+#include "support/races.h"
 #include "support/talks.h"
 
 #define CUBE8(links)                                                                               \
@@ -252,6 +253,77 @@ static void a_value_behind_an_update_is_none(void **state)
     any_topology_free(topo);
 }
 
+/*
+ * PE 1 stores rows 0 and 1 of x, [4,4], which PE 0 then updates in row 3 or column 3: what PE 1 has
+ * stored stays, and all else of the place is as PE 0 has it.
+ */
+static void beside_what_others_store(tl_ctx *tl, const kb_args *args)
+{
+    double *got = (double *)(uintptr_t)args->user;
+    const tl_group both = {.n = 2};
+
+    if (tl_pe(tl) == 0) {
+        tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(4, 4), 1);
+
+        tl_barrier(tl, both);
+        tl_barrier(tl, both);
+        tl_update(tl, x, 0, 3, tl_full(tl, KB_F32, KB_SHAPE(1, 4), 10));
+        tl_update(tl, x, 1, 3, tl_full(tl, KB_F32, KB_SHAPE(4, 1), 1000));
+        got[0] = sum_of(tl, x); /* what the handle has seen: 9 + 30 + 4000 */
+        tl_barrier(tl, both);
+    } else {
+        tl_barrier(tl, both);
+        tl_store(tl, TCM(0), tl_full(tl, KB_F32, KB_SHAPE(2, 4), 100));
+        tl_barrier(tl, both);
+        tl_barrier(tl, both);
+        got[1] = sum_of(tl, tl_load(tl, TCM(0), KB_F32, KB_SHAPE(4, 4))); /* 600 + 3 + 30 + 4000 */
+    }
+}
+
+static void what_others_have_stored_stays(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double got[2] = {0};
+        kb_sim *sim =
+            new_sim(&cube8_topology, (kb_options){.values = true, .engine = i ? KB_HOP : KB_FUSED});
+
+        launch_talk(sim, beside_what_others_store, got, two, 2);
+        run_launched(sim, 0);
+        assert_true(got[0] == 4039 && got[1] == 4633);
+        kb_sim_free(sim);
+    }
+}
+
+/* PE 1 loads column `*user` of x, [4,4], while PE 0 updates column 2. */
+static void beside_a_load(tl_ctx *tl, const kb_args *args)
+{
+    const uint64_t *column = args->user;
+    const int64_t strides[] = {16, 4};
+    tl_tensor *x = NULL;
+
+    if (tl_pe(tl) == 0)
+        x = tl_full(tl, KB_F32, KB_SHAPE(4, 4), 1);
+    tl_barrier(tl, ((tl_group){.n = 2}));
+    if (tl_pe(tl) == 0)
+        tl_update(tl, x, 1, 2, tl_full(tl, KB_F32, KB_SHAPE(4, 1), 2));
+    else
+        tl_load_strided(tl, TCM(0) + 4 * *column, KB_F32, KB_SHAPE(4, 1), strides);
+}
+
+static void a_race_is_of_the_part_alone(void **state)
+{
+    (void)state;
+    for (uint64_t column = 0; column < 4; column++) {
+        struct races *r = races_in(beside_a_load, &column, 2, false, KB_FUSED);
+
+        assert_int_equal(r->n, column == 2);
+        if (r->n)
+            assert_true(r->race[0].nbytes == 4 && r->race[0].address == TCM(0) + 8);
+        free(r);
+    }
+}
+
 /* Ids: full 0, STORE; full 2, STORE; update 4, FETCH, STORE. */
 static void the_record_is_of_memory(void **state)
 {
@@ -326,6 +398,8 @@ int main(void)
         cmocka_unit_test(only_the_part_is_moved),
         cmocka_unit_test(handles_see_what_they_should),
         cmocka_unit_test(what_other_pes_see_and_write),
+        cmocka_unit_test(what_others_have_stored_stays),
+        cmocka_unit_test(a_race_is_of_the_part_alone),
         cmocka_unit_test(what_is_updated_by_a_shape_is_seen),
         cmocka_unit_test(a_value_behind_an_update_is_none),
         cmocka_unit_test(the_record_is_of_memory),

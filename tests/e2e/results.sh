@@ -167,6 +167,18 @@ fi
 run probe --sqlite x.db -o x.db
 [ $code -eq 2 ] && says "--sqlite and -o name the same file"
 ok "sqlite: not the same file as -o"
+run probe --origin x.json -o ./x.json --format json
+[ $code -eq 2 ] && says "--origin and -o name the same file"
+ok "origin: not the same file as -o"
+cp "$root/topologies/cube8.yaml" m.yaml
+for words in "probe --machine m.yaml" "study m.yaml" "load --pattern matrix:m.yaml --rate 0.1" "run gather index=@m.yaml" "diff x.csv m.yaml" \
+    "llm llama-3.2-1b --map m.yaml" "cc m.yaml"; do
+    run $words -o ./m.yaml
+    [ $code -eq 2 ] && says "-o names the file that is read"
+    ok "$words: not over the file that is read"
+done
+cmp -s m.yaml "$root/topologies/cube8.yaml"
+ok "and it is as it was"
 run probe --sqlite ''
 [ $code -eq 2 ] && says "--sqlite '' is not the name of a file"
 ok "sqlite: an empty name"

@@ -57,6 +57,8 @@ for wrong in 0/3 4/3 3 a/3 1/0 1/ /2 1/1000001; do
 done
 refused "a part on stdout" 2 "--shard writes CSV to a file" $sweep --shard 1/2
 refused "a part as JSON" 2 "--shard writes CSV to a file" $sweep --shard 1/2 --format json -o x
+refused "a part with statistics, which all parts would write to one file" 2 "no --sqlite or --stats" \
+    run softmax --vary cube.hbm.bw_gbs=128,256 --shard 1/2 -o x --stats s.csv
 refused "a part of a replay" 2 "--shard of probe needs --vary" probe --shard 1/2 -o x --format csv
 refused "a part of a report" 2 "a report is of the whole, it takes no --shard" report $sweep -o x.html --shard 1/2
 # -- parts that do not belong together -------------------------------------------------------------

@@ -620,7 +620,7 @@ break_it 'a formula without the way back' runtime/cli/cmd_route.c 's/if \(has_re
 # -- databases ------------------------------------------------------------------------------
 break_it 'a run that is never committed' $sqlite 's/db_run\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/cli_main.c \
-    's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
+    's/out_sqlite_close\(cli->sqlite, end\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
 break_it 'a run that does not wait for another' $sqlite_file 's/BUSY_S \* 1000/0/'
 trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c

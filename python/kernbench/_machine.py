@@ -75,6 +75,18 @@ def without_place(lines: List[str], places: List[str]) -> Tuple[List[str], Optio
 # -- commands -------------------------------------------------------------------------------------
 
 
+def changed(machine: "Machine", words: List[str]) -> "Machine":
+    """The machine that a command had: by its options machine= and set= it may be another one."""
+    files = [text[len("--machine="):] for text in words if text.startswith("--machine=")]
+    sets = dict(text[len("--set="):].split("=", 1) for text in words if text.startswith("--set=") and text.count("=") > 1)
+    if not files and not sets:
+        return machine
+    try:
+        return (Machine(files[-1]) if files else machine).set(sets)
+    except Error:  # the command says so itself
+        return machine
+
+
 class Commands:
     """What can be asked of a machine, or of each of its variants.
 
@@ -95,7 +107,7 @@ class Commands:
 
     def _origin(self, words: List[str]) -> Dict[str, Any]:
         """What rows are of, as JSON has it."""
-        machine = self._asked_machine()
+        machine = changed(self._asked_machine(), words)
         seeds = [text[7:] for text in words if text.startswith("--seed=")]
         return {"topology": machine.name, "hash": machine.hash, "config": machine.config,
                 "version": str(ffi.string(lib.KB_VERSION).decode()),

@@ -275,6 +275,22 @@ def test_arrow_copies_no_numbers(m):
     assert len(_arrow._alive) == before and not array.release
 
 
+def test_arrow_has_keys_and_verdicts(m):
+    """Integers as integers, texts and numbers in one column as texts; what a reference in Python finds."""
+    def of(rows):
+        shown, data = rows.__arrow_c_array__()
+        schema, array = in_capsule(shown, b"arrow_schema", Schema), in_capsule(data, b"arrow_array", ArrayOf)
+        return {schema.children[i].contents.name.decode(): (schema.children[i].contents.format, cells(array.children[i].contents, schema.children[i].contents))
+                for i in range(schema.n_children)}
+    keys = of(kernbench.vary(m, {"sips": [1, 2], "cube.hbm.bw_gbs": [128, 256.5]}).arrow.probe(case="pe-local-hbm"))
+    assert keys["sips"] == (b"l", [1, 1, 2, 2]) and keys["cube.hbm.bw_gbs"] == (b"g", [128, 256.5] * 2)
+    rows = m.arrow.run("gemm", reference=lambda a, b: a.astype(float) @ b, **SMALL)
+    found, want = of(rows), m.run("gemm", reference=lambda a, b: a.astype(float) @ b, **SMALL)
+    assert found["verify"][1] == ["pass"] and found["max_abs_err"][1] == [want.max_abs_err[0]]
+    with pytest.raises(kernbench.Different, match="verification failed"):
+        m.arrow.run("gemm", reference=lambda a, b: a.astype(float) @ b + 1, **SMALL)
+
+
 def test_arrow_columns_have_their_units(m):
     rows = m.arrow.probe()
     schema = in_capsule(rows.__arrow_c_schema__(), b"arrow_schema", Schema)

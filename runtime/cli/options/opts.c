@@ -303,6 +303,40 @@ static enum exit_code check_columns(const struct reading *r)
     return code;
 }
 
+/* Is the column of a condition, of `n` bytes, a key of machines? Those that vary are, and of a
+ * study any may be. */
+static bool is_key(const struct opts *o, const char *condition, size_t n)
+{
+    if (memchr(condition, '.', n) || o->command == COMMAND_STUDY)
+        return true;
+    for (size_t i = 0; i < o->vary.n; i++)
+        if (strcspn(o->vary.word[i], "=") == n && memcmp(o->vary.word[i], condition, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a table has the column of a condition is known with its rows; here, whether any has. */
+static enum exit_code check_conditions(const struct reading *r)
+{
+    const char *const *names = columns_words + columns_n_groups;
+    size_t n_names = columns_n_words - columns_n_groups;
+    enum exit_code code = EXIT_OK;
+
+    for (size_t i = 0; i < r->o->fail_if.n && !code; i++) {
+        size_t n = strcspn(r->o->fail_if.word[i], "<>=!");
+        char *column = memory_part(r->o->fail_if.word[i], n);
+        bool known = is_key(r->o, column, n) || columns_has(column);
+
+        if (!known && text_nearest(column, n, names, n_names))
+            code = say_unknown(r->program, "column", "", column, names, n_names);
+        else if (!known)
+            code = say(r->program, EXIT_USAGE, "unknown column '%s': 'describe columns' has all",
+                       column);
+        free(column);
+    }
+    return code;
+}
+
 /* A part that is the journal of its runs, of which the whole makes rows. */
 static enum exit_code check_kept_part(const struct reading *r)
 {
@@ -400,9 +434,9 @@ static enum exit_code check_maps(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken,   check_needs, check_replaced, check_report, check_format,
-        check_stats,   check_why,   check_picture,  check_files,  check_bytes,
-        check_columns, check_shard, check_resume,   check_maps,   check_terminal};
+        check_taken, check_needs,   check_replaced, check_report,  check_format,  check_stats,
+        check_why,   check_picture, check_files,    check_bytes,   check_columns, check_conditions,
+        check_shard, check_resume,  check_maps,     check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)

@@ -376,7 +376,8 @@ def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
         words = []
         for name, array in inputs.items():
             path = os.path.join(folder, f"{name}.npy")
-            np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+            given = np.ascontiguousarray(array)
+            np.save(path, given.astype(given.dtype.newbyteorder("="), copy=False), allow_pickle=False)
             words.append(f"{name}=@{path}")
         yield words
 

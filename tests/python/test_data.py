@@ -320,6 +320,13 @@ def test_inputs_that_do_not_fit(m, inputs, text):
         m.run("gather", M=32, L=40, D=8, inputs=inputs)
 
 
+def test_inputs_of_other_types(m):
+    with pytest.raises(kernbench.BadInput, match=r'inputs\["index"\]: its type .<M8\[ns\]. is none of'):
+        m.run("gather", M=32, L=40, D=8, inputs={"index": np.arange(40).astype("datetime64[ns]")})
+    swapped = np.arange(40, dtype=">i4") % 32
+    assert m.run("gather", M=32, L=40, D=8, inputs={"index": swapped}, verify=True)["verify"][0] == "pass"
+
+
 def test_an_argument_named_inputs(m):
     with pytest.raises(kernbench.BadArgument, match="inputs='same': a dict of names and arrays"):
         m.run("all_reduce", inputs="same")

@@ -144,6 +144,22 @@ class Commands:
     def _rows_of(self, query: Query, quiet: Any) -> Any:
         return query.rows(quiet)
 
+    def info(self) -> Rows:
+        """The machine and how the library was built: rows of name and value."""
+        return self._rows("info")
+
+    def route(self, src: str, dst: str, *, op: Optional[str] = None,
+              bytes: Size = 4096, plane: Optional[str] = None) -> Rows:
+        """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
+
+        >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]
+        """
+        return self._rows("route", [src, dst], op=op, bytes=bytes, plane=plane)
+
+    def keys(self) -> Rows:
+        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
+        return self._rows("describe", ["keys"])
+
     def probe(self, *, bytes: Size = 4096, case: Optional[str] = None, **options: Option) -> Rows:
         """Latencies of typical accesses, each alone, from near to far.
 
@@ -405,6 +421,8 @@ def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
 
 def indexed(rows: Any, frame: Optional[Frame]) -> Any:
     """Rows of transactions, with the index of the DataFrame that they came from."""
+    if isinstance(rows, ArrowRows):  # which have no index
+        return rows
     if rows is not None and frame is not None and frame.index is not None and "id" in rows.columns:
         ids = rows["id"].to_numpy()
         rows.index = frame.index if len(ids) == len(frame.index) else frame.index[ids]
@@ -638,26 +656,8 @@ class Machine(Commands):
     def _asked_machine(self) -> "Machine":
         return self
 
-    def keys(self) -> Rows:
-        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
-        return self._rows("describe", ["keys"])
-
     def set(self, keys: Optional[Keys] = None, **more: Any) -> "Machine":
         """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""
         made = Machine.__new__(Machine)
         made._load(self, {**(keys or {}), **more})
         return made
-
-    # -- commands of one machine
-
-    def info(self) -> Rows:
-        """The machine and how the library was built: rows of name and value."""
-        return self._rows("info")
-
-    def route(self, src: str, dst: str, *, op: Optional[str] = None,
-              bytes: Size = 4096, plane: Optional[str] = None) -> Rows:
-        """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
-
-        >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]
-        """
-        return self._rows("route", [src, dst], op=op, bytes=bytes, plane=plane)

@@ -275,6 +275,22 @@ def test_arrow_copies_no_numbers(m):
     assert len(_arrow._alive) == before and not array.release
 
 
+def test_arrow_has_all_methods(m):
+    """Those that take a DataFrame, whose index Arrow does not have, and those of one machine."""
+    df = pd.DataFrame({"issue_ns": [0, 5.0], "op": ["read", "write"], "src": ["c0.pe0", "c0.pe1"], "dst": ["c0.slice0", "c1.sram"],
+                       "nbytes": [4096, 64]}, index=["x", "y"])
+    asks = [lambda c: c.replay(df), lambda c: c.breakdown(df), lambda c: c.why(df), lambda c: c.info(), lambda c: c.keys(),
+            lambda c: c.route("c0.pe1", "c5.slice3"), lambda c: c.tune("softmax", {"N": [320, 448]}, M=64),
+            lambda c: c.inspect("gemm", op="last", **SMALL), lambda c: c.race("gemm", **SMALL)]
+    for ask in asks:
+        want, found = ask(m), ask(m.arrow)
+        assert found.column_names == list(want.columns) and found.num_rows == len(want)
+    some = kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256]})
+    assert some.arrow.replay(df).num_rows == len(some.replay(df)) == 4
+    with pytest.raises(kernbench.BadArgument):
+        some.keys()
+
+
 def test_arrow_has_keys_and_verdicts(m):
     """Integers as integers, texts and numbers in one column as texts; what a reference in Python finds."""
     def of(rows):

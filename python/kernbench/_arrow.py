@@ -182,6 +182,9 @@ class ArrowRows:
         self._columns = [column_of(table, table.c.columns[i]) for i in range(table.c.n_columns)]
         self.column_names = [column.name for column in self._columns]
 
+    def __len__(self) -> int:
+        return self.num_rows
+
     def __setitem__(self, name: str, value: Any) -> None:
         """One value for all rows of a column that is there, as DataFrames have it."""
         at = self.column_names.index(name)

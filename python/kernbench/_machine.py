@@ -144,6 +144,11 @@ class Commands:
     def _rows_of(self, query: Query, quiet: Any) -> Any:
         return query.rows(quiet)
 
+    def _alone(self, what: str) -> None:
+        """Refuses what is of one machine only."""
+        if self._vary():
+            raise error(2, [f"{what} is of one machine: ask each by Machine.{what}()"])
+
     def info(self) -> Rows:
         """The machine and how the library was built: rows of name and value."""
         return self._rows("info")
@@ -311,6 +316,7 @@ class Commands:
     def report(self, command: str, *operands: Any, **options: Any) -> str:
         """One HTML page of what a command finds: report("run", "gemm", M=512), report("replay", df),
         report("load", pattern="uniform", rate="0.02:0.08:0.02")."""
+        self._alone("report")
         words, frame = list(operands), None
         if words and command == "replay":
             words[0], frame = transactions_of(words[0])
@@ -321,6 +327,7 @@ class Commands:
 
     def view(self, *operands: AnyPath, **options: Option) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
+        self._alone("view")
         return Picture(Query(self, words_of("view", list(operands), options)).text())
 
     @overload

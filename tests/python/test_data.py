@@ -285,6 +285,7 @@ def test_arrow_has_all_methods(m):
     for ask in asks:
         want, found = ask(m), ask(m.arrow)
         assert found.column_names == list(want.columns) and found.num_rows == len(want)
+    assert "rows: 1, stats: " in repr(m.arrow.result("gemm", **SMALL))
     some = kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256]})
     assert some.arrow.replay(df).num_rows == len(some.replay(df)) == 4
     with pytest.raises(kernbench.BadArgument):

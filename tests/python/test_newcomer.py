@@ -134,6 +134,9 @@ def test_tensors_are_of_one_machine(m):
     for name, value in (("tensors", True), ("reference", python_matmul)):
         error = refused(lambda: variants.run("gemm", **{name: value}, **SMALL), kernbench.BadArgument, 2)
         assert str(error) == f"{name} is of one machine: ask each by Machine.run()"
+    for name in ("report", "view"):  # which were of the machine that is varied
+        error = refused(lambda: getattr(variants, name)("cube" if name == "view" else "probe"), kernbench.BadArgument, 2)
+        assert str(error) == f"{name} is of one machine: ask each by Machine.{name}()"
     _, t = m.run("gemm", tensors=True, set="cube.hbm.bw_gbs=128", **SMALL)
     assert t["c"].shape == (64, 64)
     with pytest.raises(kernbench.BadArgument, match="tensors is of one machine"):

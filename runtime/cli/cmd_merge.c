@@ -11,6 +11,7 @@
  * Example: the head of part 1 is `sips`, that of part 2 `sips,case,src`; the row `99` becomes
  * `99,,`.
  */
+#include "base/newfile.h"
 #include "cli/command.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
@@ -239,9 +240,12 @@ static enum exit_code other_columns(const struct merging *m)
 /* Looks at part `i`: is it there, and what are the columns? */
 static enum exit_code check_part(struct merging *m, uint64_t i)
 {
+    const char *output = m->cli->opts.output;
     struct part p;
     enum exit_code code = open_part(m, i, &p);
 
+    if (!code && output && newfile_same(output, m->part))
+        code = say(m->cli->program, EXIT_USAGE, "-o names the part %s", m->part);
     if (!code && p.bare) {
         m->n_bare++;
     } else if (!code && p.head && m->head && strcmp(p.head, m->head) != 0) {

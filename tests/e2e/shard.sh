@@ -38,6 +38,12 @@ whole "kernels" 2 run softmax M=64 N=64 --vary cube.hbm.bw_gbs=64:512:x2
 rm p.csv
 call "$SIM" merge p.csv -o other.csv && same w.csv other.csv && [ ! -e p.csv ] && [ -e p.csv.1of2 ]
 ok "merge -o, and the parts stay"
+refused "merge into a part" 2 "-o names the part p.csv.2of2" merge p.csv -o ./p.csv.2of2
+call "$SIM" merge p.csv -o other.csv && same w.csv other.csv
+ok "which is as it was"
+for format in json table; do
+    refused "merge as $format" 2 "merge joins CSV, and writes no $format" merge p.csv --format $format -o other.json
+done
 
 # -- parts whose machines all fail -----------------------------------------------------------------
 

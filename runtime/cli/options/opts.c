@@ -153,6 +153,8 @@ static enum exit_code check_format(const struct reading *r)
     const struct command_row *row = &command_rows[r->o->command];
     const char *format = opts_formats[r->o->format];
 
+    if (r->o->command == COMMAND_MERGE && r->o->format != FORMAT_CSV)
+        return say(r->program, EXIT_USAGE, "merge joins CSV, and writes no %s", format);
     if (format_is_picture(r->o->format) == format_is_picture(row->format))
         return EXIT_OK;
     if (format_is_picture(row->format))

@@ -171,7 +171,7 @@ static enum exit_code write_origin(const struct cli *cli)
 /* Is the journal more than what was written: is something missing there, or is it a part itself? */
 static bool is_needed(const struct cli *cli, enum exit_code code)
 {
-    return !cli->journal->complete || cli->opts.shard.n > 0 || code == EXIT_SYSTEM ||
+    return !cli->journal->complete || cli->journal->is_part || code == EXIT_SYSTEM ||
            code == EXIT_INTERRUPTED || code == EXIT_LIMIT;
 }
 

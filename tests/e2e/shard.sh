@@ -45,6 +45,16 @@ for format in json table; do
     refused "merge as $format" 2 "merge joins CSV, and writes no $format" merge p.csv --format $format -o other.json
 done
 
+# -- parts that go on --------------------------------------------------------------------------------
+
+for words in "sweep --src c0.pe0 --dst c*.slice0" "probe --vary cube.hbm.bw_gbs=64,128,0,256" "run softmax M=64 N=64 --vary cube.hbm.bw_gbs=0,64,128"; do
+    rm -f p.csv*
+    "$SIM" $words --format csv --quiet -o w.csv 2>err
+    for i in 1 2 3; do "$SIM" $words --quiet -o p.csv --shard $i/3 --resume; done 2>err
+    [ "$(ls p.csv*)" = $'p.csv.1of3\np.csv.2of3\np.csv.3of3' ] && call "$SIM" merge p.csv && same w.csv p.csv
+    ok "whole parts of ${words%% *} with --resume leave no journals"
+done
+
 # -- parts whose machines all fail -----------------------------------------------------------------
 
 for list in 99,98,4,8 4,8,99,98 98,4; do

@@ -5,24 +5,25 @@ dictionaries, of which the numbers are not copied either. Each struct keeps what
 until its release() is called.
 """
 import ctypes
+import itertools
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ._native import ffi, lib
-from ._rows import Table, is_number
+from ._rows import Table
 from ._types import Array
 
 NULLABLE = 2  # ARROW_FLAG_NULLABLE
 _alive: Dict[int, Any] = {}  # what structs that are out show, by their number
-_next = [0]
+_numbers = itertools.count(1)  # which several threads may draw
 
 
 def keep(shown: Any) -> Any:
     """The private data of a struct: the number by which its release() lets go."""
-    _next[0] += 1
-    _alive[_next[0]] = shown
-    return ffi.cast("void *", _next[0])
+    number = next(_numbers)
+    _alive[number] = shown
+    return ffi.cast("void *", number)
 
 
 def let_go(struct: Any) -> None:
@@ -146,16 +147,16 @@ def column_of(table: Table, c: Any) -> Column:
     if kind == lib.KB_CELL_COUNT:
         return Column(name, "L", table.values(c, "<u8"), valid, metadata=metadata)
     if kind == lib.KB_CELL_NUMBER:
-        numbers = np.array([float(text) if is_number(text) else 0 for text in table.texts] or [0.0])
-        return Column(name, "g", numbers[table.values(c, "<u8")], valid, metadata=metadata)
+        numbers = table.numbers(c, kinds)
+        format = {"i": "l", "u": "L"}.get(numbers.dtype.kind, "g")
+        return Column(name, format, numbers if format != "g" else numbers.astype(float), valid, metadata=metadata)
     if kind == lib.KB_CELL_TEXT:
         return Column(name, "l", table.values(c, "<i8"), valid, texts_column("", list(table.texts)), metadata=metadata)
     cells = table.column(c)
     texts = [str(cell) for cell in cells]
-    different = sorted(set(texts))
-    codes = np.array([different.index(text) for text in texts], np.int64)
+    different, codes = np.unique(np.array(texts, object), return_inverse=True)
     none = np.array([cell is not None for cell in cells], bool)
-    return Column(name, "l", codes, none, texts_column("", different), metadata=metadata)
+    return Column(name, "l", codes.astype(np.int64), none, texts_column("", list(different)), metadata=metadata)
 
 
 def capsule(struct: Any, name: str, gone: Any) -> Any:
@@ -180,6 +181,18 @@ class ArrowRows:
         self.num_rows = int(table.c.n_rows)
         self._columns = [column_of(table, table.c.columns[i]) for i in range(table.c.n_columns)]
         self.column_names = [column.name for column in self._columns]
+
+    def __len__(self) -> int:
+        return self.num_rows
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """One value for all rows of a column that is there, as DataFrames have it."""
+        at = self.column_names.index(name)
+        metadata = self._columns[at].metadata
+        if isinstance(value, str):
+            self._columns[at] = Column(name, "l", np.zeros(self.num_rows, np.int64), words=texts_column("", [value]), metadata=metadata)
+        else:
+            self._columns[at] = Column(name, "g", np.full(self.num_rows, float(value)), metadata=metadata)
 
     def put_schema(self, out: Any) -> None:
         children = [ffi.new("struct ArrowSchema *") for _ in self._columns]

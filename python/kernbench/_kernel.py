@@ -7,6 +7,7 @@ that fall to the PE, pe, pe + PEs, ... The session ends with the command.
 import hashlib
 import inspect
 import itertools
+import operator
 import threading
 import traceback
 import weakref
@@ -211,7 +212,7 @@ class Launch(Given):
     overlaps: bool
     text: Any  # its name, for C
 
-    def __new__(cls, function: Callable[..., Any], grid: Any, arguments: Dict[str, Any], overlaps: bool) -> "Launch":
+    def __new__(cls, function: Callable[..., Any], grid: Tuple[int, ...], arguments: Dict[str, Any], overlaps: bool) -> "Launch":
         number = next(_numbers)
         try:
             source = inspect.getsource(function)
@@ -222,7 +223,7 @@ class Launch(Given):
         self.function, self.overlaps = function, overlaps
         self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
                           for name, value in arguments.items()}
-        self.grid = tuple(int(n) for n in grid) + (1,) * (3 - len(grid))
+        self.grid = grid + (1,) * (3 - len(grid))
         self.text = ffi.new("char[]", function.__name__.encode())
         self.give(number, f"a kernel in Python, {function.__name__}()")
         return self
@@ -353,7 +354,18 @@ class OnGrid:
             raise BadArgument(2, [f"{self.kernel.__name__}(): {e}"]) from None
         bound.apply_defaults()
         found = self.grid(dict(bound.arguments)) if callable(self.grid) else self.grid
-        return Launch(self.kernel.function, (found,) if isinstance(found, int) else found, dict(bound.arguments), stages > 1)
+        return Launch(self.kernel.function, numbers_of(found, self.kernel.__name__), dict(bound.arguments), stages > 1)
+
+
+def numbers_of(grid: Any, name: str) -> Tuple[int, ...]:
+    """The extents of a grid: one to three."""
+    try:
+        found = tuple(operator.index(n) for n in (grid if hasattr(grid, "__iter__") else (grid,)))
+    except TypeError:
+        found = ()
+    if not 1 <= len(found) <= 3 or min(found) < 1:
+        raise BadArgument(2, [f"the grid of {name} is {grid!r}: one to three integers, each 1 or more"])
+    return found
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

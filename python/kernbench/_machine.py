@@ -75,6 +75,18 @@ def without_place(lines: List[str], places: List[str]) -> Tuple[List[str], Optio
 # -- commands -------------------------------------------------------------------------------------
 
 
+def changed(machine: "Machine", words: List[str]) -> "Machine":
+    """The machine that a command had: by its options machine= and set= it may be another one."""
+    files = [text[len("--machine="):] for text in words if text.startswith("--machine=")]
+    sets = dict(text[len("--set="):].split("=", 1) for text in words if text.startswith("--set=") and text.count("=") > 1)
+    if not files and not sets:
+        return machine
+    try:
+        return (Machine(files[-1]) if files else machine).set(sets)
+    except Error:  # the command says so itself
+        return machine
+
+
 class Commands:
     """What can be asked of a machine, or of each of its variants.
 
@@ -95,7 +107,7 @@ class Commands:
 
     def _origin(self, words: List[str]) -> Dict[str, Any]:
         """What rows are of, as JSON has it."""
-        machine = self._asked_machine()
+        machine = changed(self._asked_machine(), words)
         seeds = [text[7:] for text in words if text.startswith("--seed=")]
         return {"topology": machine.name, "hash": machine.hash, "config": machine.config,
                 "version": str(ffi.string(lib.KB_VERSION).decode()),
@@ -131,6 +143,27 @@ class Commands:
 
     def _rows_of(self, query: Query, quiet: Any) -> Any:
         return query.rows(quiet)
+
+    def _alone(self, what: str) -> None:
+        """Refuses what is of one machine only."""
+        if self._vary():
+            raise error(2, [f"{what} is of one machine: ask each by Machine.{what}()"])
+
+    def info(self) -> Rows:
+        """The machine and how the library was built: rows of name and value."""
+        return self._rows("info")
+
+    def route(self, src: str, dst: str, *, op: Optional[str] = None,
+              bytes: Size = 4096, plane: Optional[str] = None) -> Rows:
+        """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
+
+        >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]
+        """
+        return self._rows("route", [src, dst], op=op, bytes=bytes, plane=plane)
+
+    def keys(self) -> Rows:
+        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
+        return self._rows("describe", ["keys"])
 
     def probe(self, *, bytes: Size = 4096, case: Optional[str] = None, **options: Option) -> Rows:
         """Latencies of typical accesses, each alone, from near to far.
@@ -283,6 +316,7 @@ class Commands:
     def report(self, command: str, *operands: Any, **options: Any) -> str:
         """One HTML page of what a command finds: report("run", "gemm", M=512), report("replay", df),
         report("load", pattern="uniform", rate="0.02:0.08:0.02")."""
+        self._alone("report")
         words, frame = list(operands), None
         if words and command == "replay":
             words[0], frame = transactions_of(words[0])
@@ -293,6 +327,7 @@ class Commands:
 
     def view(self, *operands: AnyPath, **options: Option) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
+        self._alone("view")
         return Picture(Query(self, words_of("view", list(operands), options)).text())
 
     @overload
@@ -364,7 +399,8 @@ def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
         words = []
         for name, array in inputs.items():
             path = os.path.join(folder, f"{name}.npy")
-            np.save(path, np.ascontiguousarray(array), allow_pickle=False)
+            given = np.ascontiguousarray(array)
+            np.save(path, given.astype(given.dtype.newbyteorder("="), copy=False), allow_pickle=False)
             words.append(f"{name}=@{path}")
         yield words
 
@@ -392,6 +428,8 @@ def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:
 
 def indexed(rows: Any, frame: Optional[Frame]) -> Any:
     """Rows of transactions, with the index of the DataFrame that they came from."""
+    if isinstance(rows, ArrowRows):  # which have no index
+        return rows
     if rows is not None and frame is not None and frame.index is not None and "id" in rows.columns:
         ids = rows["id"].to_numpy()
         rows.index = frame.index if len(ids) == len(frame.index) else frame.index[ids]
@@ -625,26 +663,8 @@ class Machine(Commands):
     def _asked_machine(self) -> "Machine":
         return self
 
-    def keys(self) -> Rows:
-        """The keys of the machine: value, type, and the least and most, or the words, that each may be."""
-        return self._rows("describe", ["keys"])
-
     def set(self, keys: Optional[Keys] = None, **more: Any) -> "Machine":
         """Another machine, with these keys changed: m.set({"cube.hbm.bw_gbs": 512})."""
         made = Machine.__new__(Machine)
         made._load(self, {**(keys or {}), **more})
         return made
-
-    # -- commands of one machine
-
-    def info(self) -> Rows:
-        """The machine and how the library was built: rows of name and value."""
-        return self._rows("info")
-
-    def route(self, src: str, dst: str, *, op: Optional[str] = None,
-              bytes: Size = 4096, plane: Optional[str] = None) -> Rows:
-        """The nodes between two endpoints, and the cost (ns) of each and of the wire into it.
-
-        >>> m.route("c0.pe0", "c5.slice3").cumulative_ns.iloc[-1]
-        """
-        return self._rows("route", [src, dst], op=op, bytes=bytes, plane=plane)

@@ -109,7 +109,7 @@ def word(value: Any) -> str:
     if hasattr(value, "tolist"):  # of numpy or pandas
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):
-        return ",".join(word(item) for item in value)
+        return ",".join(f"[{word(item)}]" if isinstance(item, (list, tuple)) else word(item) for item in value)
     if isinstance(value, float):
         if not math.isfinite(value):  # which the command refuses, by its name
             return repr(value)
@@ -130,12 +130,17 @@ def c_text(text: str) -> Any:
     return ffi.new("char[]", encoded)
 
 
+REPEATED = {"set", "vary", "fail_if"}  # options of which a list is one after the other
+
+
 def words_of(command: str, operands: List[Any], options: Dict[str, Any]) -> List[str]:
     """The words of a command line."""
     words = [command]
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
-        if value is True and name != "phase2":
+        if name in REPEATED and isinstance(value, (list, tuple)):
+            words += [f"{option}={word(item)}" for item in value]
+        elif value is True and name != "phase2":
             words.append(option)
         elif value is not None and value is not False:
             words.append(f"{option}={word(value)}")

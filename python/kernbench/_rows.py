@@ -78,6 +78,18 @@ class Table:
             return pandas.arrays.IntegerArray(counts.copy(), empty)
         return np.where(empty, np.nan, counts)
 
+    def numbers(self, column: Any, kinds: Optional[Array] = None) -> Array:
+        """Numbers that are texts in the table: integers if all of this column are, whatever other columns have."""
+        codes = self.values(column, "<u8")
+        here = np.zeros(len(self.texts), bool)
+        here[codes if kinds is None else codes[kinds == lib.KB_CELL_NUMBER]] = True
+        found = np.array([number(text) for text in self.texts[here]])
+        places = np.cumsum(here) - 1
+        if kinds is not None:
+            codes = np.where(kinds == lib.KB_CELL_NUMBER, codes, np.flatnonzero(here)[0])
+        numbers: Array = found[places[codes]]
+        return numbers
+
     def kinds(self, column: Any) -> Optional[Array]:
         """kb_cell_kind of each cell; None: all have that of the column."""
         if column.kinds == ffi.NULL:
@@ -109,8 +121,7 @@ class Table:
         if kind == lib.KB_CELL_COUNT:
             return self.counts(column, kinds)
         if kinds is None and kind == lib.KB_CELL_NUMBER and len(self.texts):
-            numbers = np.array([number(text) if is_number(text) else 0 for text in self.texts])
-            return numbers[self.values(column, "<u8")]
+            return self.numbers(column)
         if kinds is not None:
             return self.mixed(column, kinds)
         if not len(self.texts):
@@ -128,14 +139,6 @@ class Table:
         """All rows."""
         few = self.c.n_rows * self.c.n_columns < FEW_CELLS
         return rows_of(self.columns(), {**attrs, "columns": self.meanings()}, copy=few)
-
-
-def is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def rows_of(columns: Dict[str, Any], attrs: Dict[str, Any], copy: bool = True) -> Any:

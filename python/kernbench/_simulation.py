@@ -1,4 +1,5 @@
 """_simulation.py -- one simulation, to which transactions are added while time runs."""
+import reprlib
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -17,9 +18,12 @@ TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs",
 WAITS = ("channel", "engine", "link", "memory")
 KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
                          "offset": np.uint64, "plane": np.uint8}
+LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in KINDS.values()}
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
+NS_MOST = 9e12  # as Frame has it
 Numbers = Union[int, Sequence[int], Array]
+Ops = Union[str, Sequence[str], Numbers]
 
 
 @ffi.def_extern()  # type: ignore[misc]
@@ -32,6 +36,31 @@ def kernbench_endpoint(arg: Any, end: Any) -> None:
     text = ffi.new("char[]", lib.KB_ENDPOINT_BYTES)
     lib.kb_endpoint_name(end, text)
     ffi.from_handle(arg).append(ffi.string(text).decode())
+
+
+def whole(name: str, value: Any, kind: Any) -> Array:
+    """Numbers as C takes them; numpy would cut off fractions, and what is too large."""
+    least, most = LIMITS[kind]
+    if type(value) is int and least <= value <= most:
+        return np.asarray(value, kind)
+    given = np.asarray(value)
+    if given.dtype == kind or given.size == 0:
+        return given.astype(kind, copy=False)
+    good = given.dtype.kind in "iuf" and bool(np.all((given >= least) & (given <= most)))
+    if not good or given.dtype.kind == "f" and not np.array_equal(given, np.trunc(given)):
+        raise BadArgument(2, [f"{name} {reprlib.repr(value)}: whole numbers from {least} to {most}"])
+    return given.astype(kind)
+
+
+def times_of(issue_ns: Any) -> Array:
+    """Whole femtoseconds of times in ns."""
+    try:
+        ns = np.asarray(issue_ns, float)
+    except (TypeError, ValueError):
+        ns = np.asarray(np.nan)
+    if not np.all(np.abs(ns) <= NS_MOST):
+        raise BadArgument(2, [f"issue_ns {reprlib.repr(issue_ns)}: times up to {NS_MOST:.0f} ns"])
+    return np.asarray(np.rint(ns * FS_PER_NS).astype(np.int64))
 
 
 def said(why: Any) -> str:
@@ -118,21 +147,27 @@ class Simulation:
     # -- transactions
 
     def add(self, transactions: Any = None, *, src: Optional[Numbers] = None, dst: Optional[Numbers] = None,
-            nbytes: Numbers = 64, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
-            op: Union[str, Numbers] = "read", offset: Numbers = 0, plane: Union[str, Numbers] = 0) -> Array:
+            nbytes: Optional[Numbers] = None, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
+            op: Optional[Ops] = None, offset: Optional[Numbers] = None,
+            plane: Union[None, str, Numbers] = None) -> Array:
         """Adds transactions, issued at now_ns or later; returns their numbers.
 
         transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
         src, dst      numbers that endpoints() returned; arrays, or one for all; of mread and mwrite
                       dst has a row of targets for each, all as long, or one row for all
-        nbytes        bytes of each; offset: where they begin in the target
+        nbytes        bytes of each (default: 64); offset: where they begin in the target (0)
         issue_ns      when they are issued (default: now), or issue_fs, in whole femtoseconds
-        op            "read", "write", "h2d", "d2h", "mread", "mwrite" for all, or an array of KB_READ, ...
+        op            "read" (the default), "write", "h2d", "d2h", "mread", "mwrite" for all; or a list of the
+                      first four, or an array of KB_READ, ...
         plane         with sip.plane: column its name for all, or numbers from 1 on; 0: as the op says
 
-        All of them are added, or none: then kernbench.BadArgument says why.
+        All of them are added, or none: then kernbench.BadArgument says why. Arrays may be empty.
         """
+        named = dict(src=src, dst=dst, nbytes=nbytes, issue_ns=issue_ns, issue_fs=issue_fs, op=op, offset=offset, plane=plane)
         if transactions is not None:
+            more = [name for name, value in named.items() if value is not None]
+            if more:
+                raise BadArgument(2, [f"{more[0]} is given beside a table of transactions, which has columns"])
             frame = Frame(transactions)
             if frame.c.after != ffi.NULL or frame.c.think_fs != ffi.NULL:
                 raise BadArgument(2, ["a live simulation has no dependencies: no columns after and think_ns"])
@@ -144,26 +179,37 @@ class Simulation:
                                   offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame)), targets)
         if src is None or dst is None:
             raise BadArgument(2, ["transactions have src, dst and nbytes"])
+        if issue_fs is not None and issue_ns is not None:
+            raise BadArgument(2, ["issue_ns and issue_fs are given both"])
         if issue_fs is None:
-            issue_fs = self.now_fs if issue_ns is None else np.rint(np.asarray(issue_ns, float) * FS_PER_NS).astype(np.int64)
+            issue_fs = self.now_fs if issue_ns is None else times_of(issue_ns)
         rows_of_targets = None
-        if isinstance(op, str):
-            if op in MULTICASTS:
-                rows_of_targets = np.atleast_2d(np.asarray(dst, np.uint32))
-                dst = rows_of_targets[:, 0]
-            elif op not in OPS:
-                raise BadArgument(2, [f"op {op!r}: {', '.join([*OPS, *MULTICASTS])}"])
-            op = {**OPS, **MULTICASTS}[op]
-        if isinstance(plane, str):
-            plane = self._plane(plane)
-        given = dict(src=src, dst=dst, nbytes=nbytes, issue_fs=issue_fs, op=op, offset=offset, plane=plane)
+        if isinstance(op, str) and op in MULTICASTS:
+            rows_of_targets = np.atleast_2d(whole("dst", dst, np.uint32))
+            dst = rows_of_targets[:, 0]
+        given = dict(src=src, dst=dst, nbytes=64 if nbytes is None else nbytes, issue_fs=issue_fs,
+                     op=self._codes_of(OPS["read"] if op is None else op), offset=0 if offset is None else offset,
+                     plane=self._plane(plane) if isinstance(plane, str) else 0 if plane is None else plane)
         return self._add(given, None if rows_of_targets is None else list(rows_of_targets))
+
+    @staticmethod
+    def _codes_of(op: Any) -> Any:
+        """KB_READ and so on, of names or of themselves."""
+        known = {**OPS, **MULTICASTS} if isinstance(op, str) else OPS
+        names = np.asarray(op)
+        if names.dtype.kind not in "UO" or names.size == 0:
+            return op
+        for name in np.ravel(names):
+            if not isinstance(name, str) or name not in known:
+                raise BadArgument(2, [f"op {name!r}: {', '.join([*OPS, *MULTICASTS] if known is not OPS else OPS)}"])
+        return np.reshape([known[name] for name in np.ravel(names)], names.shape)
 
     def _add(self, given: Dict[str, Any], targets: Optional[List[Array]]) -> Array:
         """Columns, some with one number for all; of each row its targets, none where it is no multicast; or one
         list for all."""
-        arrays = [np.asarray(given[name], kind) for name, kind in KINDS.items()]
-        n = max(array.size for array in arrays)
+        arrays = [whole(name, given[name], kind) for name, kind in KINDS.items()]
+        sizes = [array.size for array in arrays]
+        n = 0 if 0 in sizes and max(sizes) == 1 else max(sizes)
         rows = ffi.new("kb_transaction_columns *")
         rows.ends, rows.n_ends = self._ends, len(self._names)
         kept = []
@@ -175,11 +221,11 @@ class Simulation:
             setattr(rows, name, ffi.from_buffer(C_ARRAYS[name], full))
         if targets is not None:
             lists = targets if len(targets) == n else targets * n
-            sizes = np.array([len(row) for row in lists], np.uint32)
+            counts = np.array([len(row) for row in lists], np.uint32)
             numbers = np.concatenate([np.zeros(0, np.uint32), *lists]).astype(np.uint32)
-            rows.n_targets = ffi.from_buffer("uint32_t[]", sizes)
+            rows.n_targets = ffi.from_buffer("uint32_t[]", counts)
             rows.targets = ffi.from_buffer("uint32_t[]", numbers)
-            kept += [sizes, numbers]
+            kept += [counts, numbers]
         first = self.count
         self._check(lib.kb_sim_add_many(self._c, rows, n, ffi.NULL, self._why))
         ids = np.arange(first, first + n)
@@ -252,6 +298,8 @@ class Simulation:
         if to_fs is None:
             if to_ns is None:
                 raise BadArgument(2, ["run_to() needs a time: to_ns or to_fs"])
+            if not 0 <= to_ns <= NS_MOST:
+                raise BadArgument(2, [f"{to_ns} ns is no time to run to: up to {NS_MOST:.0f}"])
             to_fs = round(to_ns * FS_PER_NS)
         if not 0 < to_fs < 1 << 63:
             raise BadArgument(2, [f"{to_fs} fs is no time to run to"])
@@ -308,6 +356,8 @@ class Simulation:
         """Times of transactions `first` and the `n` behind it in fs, an array for each name: "end_fs",
         "queue_link_fs" (default: all). What is not complete is 0; "status" is not 0 then."""
         n = self.count - first if n is None else n
+        if first < 0 or n < 0:
+            raise BadArgument(2, [f"there are {self.count} transactions, not {first} + {n}"])
         known = ("status", *TIMES, *(f"queue_{wait}_fs" for wait in WAITS))
         out, arrays = ffi.new("kb_result_columns *"), {}
         for name in names or known:

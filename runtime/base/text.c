@@ -128,6 +128,7 @@ const char *text_show(const char *word, size_t len, char *text, size_t room)
 void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
                size_t room)
 {
+    static const char cut[] = "...";
     size_t n = 0;
 
     text[0] = '\0';
@@ -136,6 +137,8 @@ void text_join(const char *const names[], size_t n_names, const char *prefix, ch
 
         n += (size_t)more;
     }
+    if (n >= room && room > sizeof cut)
+        memcpy(text + room - sizeof cut, cut, sizeof cut);
 }
 
 /* Reads digits from `*at` on, before `end`. False: there are none, or too many. */

@@ -38,7 +38,7 @@ const char *text_make_visible(const char *message, bool lines, char *text, size_
 char *text_put_visible(char *to, const char **text);
 size_t text_visible_length(const char *text);
 
-/* Joins `names`, each after `prefix`, to "a, b, c", as far as that fits into `room`. */
+/* Joins `names`, each after `prefix`, to "a, b, c"; what does not fit into `room` is "...". */
 void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
                size_t room);
 

@@ -130,12 +130,15 @@ enum exit_code cmd_report(const struct cli *cli)
     return code;
 }
 
-/* What is complete of many runs stays, also if one of them failed. */
-static enum sink_end end_of(enum exit_code code, bool kept)
+/* What becomes of the rows in the database: those of a study stay also if variants failed, and are
+ * a part of them only if memory or a file was lacking. */
+static enum sink_end end_of(const struct cli *cli, enum exit_code code)
 {
     enum sink_end end = cmd_end(code);
 
-    return end == SINK_DROP && kept ? SINK_PARTIAL : end;
+    if (end != SINK_DROP || cli->opts.command != COMMAND_STUDY)
+        return end;
+    return code == EXIT_SYSTEM ? SINK_PARTIAL : SINK_KEEP;
 }
 
 /* What is kept, or handed to a program, says what it is made of. */
@@ -168,24 +171,26 @@ static enum exit_code write_origin(const struct cli *cli)
 /* Is the journal more than what was written: is something missing there, or is it a part itself? */
 static bool is_needed(const struct cli *cli, enum exit_code code)
 {
-    return !cli->journal->complete || cli->opts.shard.n > 0 || code == EXIT_SYSTEM ||
+    return !cli->journal->complete || cli->journal->is_part || code == EXIT_SYSTEM ||
            code == EXIT_INTERRUPTED || code == EXIT_LIMIT;
 }
 
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
-    bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
+    enum sink_end end = SINK_DROP;
     enum exit_code code = find_sources(cli);
     if (!code)
         code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
-    if (cli->opts.vary.n > 0)
-        code = vary_run(cli, start, &kept);
-    else
+    if (cli->opts.vary.n > 0) {
+        code = vary_run(cli, start, &end);
+    } else {
         code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
+        end = end_of(cli, code);
+    }
+    enum exit_code closed = out_sqlite_close(cli->sqlite, end);
     if (!code && !closed && cli->opts.origin)
         code = write_origin(cli);
     code = gate_end(cli, closed ? closed : code);

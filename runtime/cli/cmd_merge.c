@@ -5,7 +5,13 @@
  * finds r.csv.1of8 to r.csv.8of8, sees that none is missing or cut and that all are made of the
  * same (part.h), and writes r.csv: the names of the columns once, then the rows of all in order. It
  * has the bytes that the same command writes without --shard. The parts stay.
+ *
+ * All parts are looked at before anything is written, as a part whose machines all failed does not
+ * know the columns: its rows have keys alone, and get the empty cells of the others' columns.
+ * Example: the head of part 1 is `sips`, that of part 2 `sips,case,src`; the row `99` becomes
+ * `99,,`.
  */
+#include "base/newfile.h"
 #include "cli/command.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
@@ -24,8 +30,17 @@ struct merging {
     const char *whole;
     uint64_t n;           /* parts */
     char *part;           /* owned: the name of one */
-    bool has_head;        /* the names of the columns are written */
+    char *head;           /* owned: the line with the names of the columns; NULL: no part has one */
+    uint64_t n_bare;      /* parts whose machines all failed */
     struct provenance of; /* of the first part */
+};
+
+/* A part, where its rows begin. */
+struct part {
+    FILE *in;    /* owned; NULL: it cannot be read */
+    char *head;  /* owned: its names of columns; NULL: it has no rows */
+    size_t left; /* bytes of its rows */
+    bool bare;   /* which have keys alone */
 };
 
 /* N of "WHOLE.IofN"; 0: the name is not of this kind. */
@@ -165,28 +180,123 @@ static enum exit_code find_end(struct merging *m, FILE *in, uint64_t i, size_t *
     return EXIT_OK;
 }
 
-/* The names of the columns are written once; a part without rows may have none. */
-static void take_head(struct merging *m, FILE *in, struct sink *s, size_t *left)
+/* The next line of the part, with a NUL behind it; NULL: there is none. */
+static char *take_line(struct part *p)
 {
     size_t len;
-    char *line;
+    char *line = p->left > 0 ? read_line(p->in, &len) : NULL;
 
-    if (*left == 0)
-        return;
-    line = read_line(in, &len);
-    *left -= len;
-    if (!m->has_head)
-        sink_bytes(s, line, len);
-    m->has_head = true;
-    free(line);
+    if (!line)
+        return NULL;
+    p->left -= len;
+    line = memory_resize(line, len + 1, 1);
+    line[len] = '\0';
+    return line;
 }
 
-static enum exit_code add_rows(struct merging *m, FILE *in, struct sink *s, size_t left)
+/* What stands before the rows; a part without rows may have nothing. */
+static enum exit_code take_head(struct merging *m, struct part *p)
+{
+    p->head = take_line(p);
+    p->bare = p->head && part_is_bare(p->head);
+    if (p->bare) {
+        free(p->head);
+        p->head = take_line(p);
+    }
+    return ferror(p->in) ? say_unreadable(m->cli->program, m->part, errno) : EXIT_OK;
+}
+
+/* Opens part `i`, of which all is known to be there then. */
+static enum exit_code open_part(struct merging *m, uint64_t i, struct part *p)
+{
+    enum exit_code code;
+
+    *p = (struct part){0};
+    name_part(m, i);
+    p->in = fopen(m->part, "r");
+    if (!p->in && errno == ENOENT)
+        return say(m->cli->program, EXIT_INPUT, "%s is missing: run the part --shard %llu/%llu",
+                   m->part, (unsigned long long)i, (unsigned long long)m->n);
+    if (!p->in)
+        return say_unreadable(m->cli->program, m->part, errno);
+    code = take_first_line(m, p->in, i);
+    if (!code)
+        code = find_end(m, p->in, i, &p->left);
+    return code ? code : take_head(m, p);
+}
+
+static void close_part(struct part *p)
+{
+    if (p->in)
+        fclose(p->in);
+    free(p->head);
+}
+
+static enum exit_code other_columns(const struct merging *m)
+{
+    return say(m->cli->program, EXIT_INPUT, "%s has other columns than the others", m->part);
+}
+
+/* Looks at part `i`: is it there, and what are the columns? */
+static enum exit_code check_part(struct merging *m, uint64_t i)
+{
+    const char *output = m->cli->opts.output;
+    struct part p;
+    enum exit_code code = open_part(m, i, &p);
+
+    if (!code && output && newfile_same(output, m->part))
+        code = say(m->cli->program, EXIT_USAGE, "-o names the part %s", m->part);
+    if (!code && p.bare) {
+        m->n_bare++;
+    } else if (!code && p.head && m->head && strcmp(p.head, m->head) != 0) {
+        code = other_columns(m);
+    } else if (!code && !m->head) {
+        m->head = p.head;
+        p.head = NULL;
+    }
+    close_part(&p);
+    return code;
+}
+
+static size_t commas(const char *line)
+{
+    size_t n = 0;
+
+    while ((line = strchr(line, ',')))
+        n++, line++;
+    return n;
+}
+
+/* Are the columns of `head`, of keys, the first of all? */
+static bool begins(const char *all, const char *head)
+{
+    size_t n = strlen(head) - 1;
+
+    return strncmp(all, head, n) == 0 && (all[n] == ',' || all[n] == '\n');
+}
+
+/* Rows of keys, each with the cells of other columns, which are empty. */
+static enum exit_code add_bare(struct merging *m, struct part *p, struct sink *s)
+{
+    size_t lacks = commas(m->head) - commas(p->head);
+
+    if (!begins(m->head, p->head))
+        return other_columns(m);
+    for (char *line; (line = take_line(p)); free(line)) {
+        sink_bytes(s, line, strlen(line) - 1);
+        for (size_t k = 0; k < lacks; k++)
+            sink_text(s, ",");
+        sink_text(s, "\n");
+    }
+    return EXIT_OK;
+}
+
+static enum exit_code add_rows(struct merging *m, struct part *p, struct sink *s)
 {
     static char bytes[PIECE_BYTES];
 
-    for (size_t n; left > 0; left -= n) {
-        n = fread(bytes, 1, left < sizeof bytes ? left : sizeof bytes, in);
+    for (size_t n; p->left > 0; p->left -= n) {
+        n = fread(bytes, 1, p->left < sizeof bytes ? p->left : sizeof bytes, p->in);
         if (n == 0)
             return say_unreadable(m->cli->program, m->part, errno);
         sink_bytes(s, bytes, n);
@@ -196,26 +306,14 @@ static enum exit_code add_rows(struct merging *m, FILE *in, struct sink *s, size
 
 static enum exit_code add_part(struct merging *m, uint64_t i, struct sink *s)
 {
-    enum exit_code code;
-    size_t left;
-    FILE *in;
+    struct part p;
+    enum exit_code code = open_part(m, i, &p);
 
-    name_part(m, i);
-    in = fopen(m->part, "r");
-    if (!in && errno == ENOENT)
-        return say(m->cli->program, EXIT_INPUT, "%s is missing: run the part --shard %llu/%llu",
-                   m->part, (unsigned long long)i, (unsigned long long)m->n);
-    if (!in)
-        return say_unreadable(m->cli->program, m->part, errno);
-    code = take_first_line(m, in, i);
-    if (!code)
-        code = find_end(m, in, i, &left);
-    if (!code) {
-        take_head(m, in, s, &left);
-        code =
-            ferror(in) ? say_unreadable(m->cli->program, m->part, errno) : add_rows(m, in, s, left);
-    }
-    fclose(in);
+    if (!code && p.bare && p.head)
+        code = add_bare(m, &p, s);
+    else if (!code)
+        code = add_rows(m, &p, s);
+    close_part(&p);
     return code;
 }
 
@@ -224,6 +322,13 @@ static enum exit_code merge_into(void *arg, struct sink *s)
     struct merging *m = arg;
     enum exit_code code = EXIT_OK;
 
+    for (uint64_t i = 1; i <= m->n && !code; i++)
+        code = check_part(m, i);
+    if (!code && m->n_bare > 0 && !m->head)
+        code =
+            say(m->cli->program, EXIT_INPUT, "there are no rows: all machines of all parts failed");
+    if (!code && m->head)
+        sink_text(s, m->head);
     for (uint64_t i = 1; i <= m->n && !code; i++)
         code = add_part(m, i, s);
     return code;
@@ -241,5 +346,6 @@ enum exit_code cmd_merge(const struct cli *cli)
     if (!code)
         code = cmd_output(&to, merge_into, &m);
     free(m.part);
+    free(m.head);
     return code;
 }

@@ -62,8 +62,16 @@ void gate_cut(const struct cli *cli, const char *things, uint64_t done, uint64_t
 /* What no row was asked has no answer; but a part of several may have no rows. */
 static void count_nothing(const struct cli *cli)
 {
-    if (cli->opts.fail_if.n > 0 && cli->gates->n_rows == 0 && cli->opts.shard.n == 0)
-        gate_count(cli->gates, GATE_UNDECIDED, "--fail-if cannot be decided: there are no rows");
+    const struct opts *o = &cli->opts;
+    const char *other = o->breakdown       ? "--breakdown"
+                        : o->race          ? "--race"
+                        : o->inspect.n > 0 ? "--inspect"
+                                           : NULL;
+
+    if (o->fail_if.n == 0 || cli->gates->n_rows > 0 || o->shard.n > 0)
+        return;
+    gate_count(cli->gates, GATE_UNDECIDED, "--fail-if cannot be decided: %s%s",
+               other ? "it is of the rows without " : "there are no rows", other ? other : "");
 }
 
 enum exit_code gate_end(const struct cli *cli, enum exit_code code)

@@ -2,7 +2,9 @@
  * part.c -- the file of a part of --shard: a line before its rows, and one behind them.
  *
  * The first says what the rows are made of, so that merge joins only what belongs together; the
- * last shows that nothing was lost when the file was copied. Both go when the parts are joined.
+ * last shows that nothing was lost when the file was copied. Both go when the parts are joined. If
+ * all machines of a part have failed, no other columns than its keys are known there, which a line
+ * says; merge adds the empty cells.
  */
 #include "cli/part.h"
 #include <stdio.h>
@@ -44,6 +46,18 @@ void part_begin(const struct cli *cli, struct sink *s)
         return;
     part_first_line(cli->opts.shard.i, cli->opts.shard.n, &cli->sources, line);
     sink_text(s, line);
+}
+
+static const char bare[] = "# all machines of this part failed: rows have their keys alone\n";
+
+void part_bare(struct sink *s)
+{
+    sink_text(s, bare);
+}
+
+bool part_is_bare(const char *line)
+{
+    return strcmp(line, bare) == 0;
 }
 
 void part_end(const struct cli *cli, struct sink *s)

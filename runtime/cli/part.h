@@ -17,4 +17,8 @@ bool part_read(const char *line, uint64_t *i, uint64_t *n, struct provenance *of
 void part_begin(const struct cli *cli, struct sink *s);
 void part_end(const struct cli *cli, struct sink *s);
 
+/* The line behind the first, in a part whose rows have keys alone: no machine told the columns. */
+void part_bare(struct sink *s);
+bool part_is_bare(const char *line);
+
 #endif

@@ -35,7 +35,7 @@ typedef enum kb_status {
     KB_FILE_ERROR,      /* a file could not be read or written */
     KB_INTERNAL,        /* a bug in kernbench, found by one of its own checks */
     KB_KERNEL_CRASHED,  /* see kb_catch_crashes() */
-    KB_BAD_FILE,        /* kb_topology_load: the YAML has mistakes */
+    KB_BAD_FILE,        /* the file of a topology or of an input has mistakes */
     KB_COMPONENT_ERROR, /* a component broke its contract: the text names it */
 } kb_status;
 
@@ -1805,7 +1805,7 @@ const char *kb_bench_notes(const kb_bench_run *run);
  * by kb_bench_free().
  *
  * returns  KB_BAD_REQUEST: an argument or input does not exist, is given twice or does not fit;
- *          KB_FILE_ERROR: an input's file cannot be read
+ *          KB_BAD_FILE: an input's file cannot be read, or is no such file
  */
 kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_options *options,
                        uint64_t seed, const char *const *words, size_t n_words, kb_bench_run **out,

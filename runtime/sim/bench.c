@@ -85,6 +85,8 @@ static bool fill_from_file(kb_bench_run *run, kb_tensor *t, const char *name)
         return false;
     file->used = true;
     run->status = kb_tensor_fill_npy(t, file->word + file->name_len + 2, &run->why);
+    if (run->status == KB_FILE_ERROR) /* a mistake of the input, as of a topology's */
+        run->status = KB_BAD_FILE;
     return true;
 }
 

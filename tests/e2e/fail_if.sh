@@ -58,5 +58,10 @@ for wrong in kernel_ns 'kernel_ns > 4' 'kernel_ns>' '>4' 'kernel_ns=4' 'kernel_n
     refused "'$wrong' is no condition" 2 "--fail-if '$wrong' is not a condition without blanks, as 'kernel_ns>4000' or 'verify!=pass'" \
         $gemm --fail-if "$wrong"
 done
+for other in --race "--inspect last" --breakdown; do
+    budget "rows of $other" 2 "--fail-if cannot be decided: it is of the rows without ${other% *}" 'kernel_ns>4' $gemm $other
+done
+budget "a key without a point" 1 "failed by --fail-if: sips is 2 in row 2" 'sips==2' $gemm --vary sips=1,2
+refused "which does not vary" 2 "unknown column 'sips': 'describe columns' has all" $gemm --fail-if 'sips==2'
 refused "the name of a column, misspelt" 2 "unknown column 'kernl_ns', did you mean 'kernel_ns'?" $gemm --fail-if 'kernl_ns>4'
 plan

@@ -167,6 +167,18 @@ fi
 run probe --sqlite x.db -o x.db
 [ $code -eq 2 ] && says "--sqlite and -o name the same file"
 ok "sqlite: not the same file as -o"
+run probe --origin x.json -o ./x.json --format json
+[ $code -eq 2 ] && says "--origin and -o name the same file"
+ok "origin: not the same file as -o"
+cp "$root/topologies/cube8.yaml" m.yaml
+for words in "probe --machine m.yaml" "study m.yaml" "load --pattern matrix:m.yaml --rate 0.1" "run gather index=@m.yaml" "diff x.csv m.yaml" \
+    "llm llama-3.2-1b --map m.yaml" "cc m.yaml"; do
+    run $words -o ./m.yaml
+    [ $code -eq 2 ] && says "-o names the file that is read"
+    ok "$words: not over the file that is read"
+done
+cmp -s m.yaml "$root/topologies/cube8.yaml"
+ok "and it is as it was"
 run probe --sqlite ''
 [ $code -eq 2 ] && says "--sqlite '' is not the name of a file"
 ok "sqlite: an empty name"
@@ -437,6 +449,22 @@ run diff x.json y.json --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "diff: which --quiet leaves out"
 
+for format in csv json jsonl ndjson; do
+    "$SIM" probe --format $format >p.$format
+    "$SIM" probe --case h2d --format $format >one.$format
+    "$SIM" probe --case h2d --vary cube.pes=8,99,4 --format $format >some.$format 2>err
+done
+for b in json jsonl ndjson; do
+    for name in p one some; do
+        run diff $name.csv $name.$b
+        [ $code -eq 0 ] && grep -q '^[1-9][0-9]* rows*, [1-9][0-9]* numbers compared: none moved$' out
+        ok "diff: $name.csv and $name.$b"
+    done
+done
+"$SIM" probe --case h2d --vary cube.pes=99,8,4 --format ndjson 2>err >first.ndjson
+{ sed -n 2p first.ndjson && sed -n 1p first.ndjson && sed -n 3p first.ndjson; } | cmp -s - some.ndjson && "$SIM" diff first.ndjson first.ndjson >out
+ok "diff: rows of machines that failed, wherever they stand"
+
 # bad NAME MESSAGE TEXT: exit 3 and the message, on either side
 bad()
 {
@@ -466,7 +494,7 @@ bad "a quote that is not closed" 'bad.in:3:3: this quote is never closed' 'a,b\n
 bad "text behind a quote" 'bad.in:2:4: text behind a closing quote' 'a,b\n"x"y,2\n'
 bad "JSON that ends early" 'bad.in:1:' '{"schema":'
 bad "JSON that is none" 'bad.in:3:11: no JSON: ' '{"schema":"x"}\n{"a":1}\n{"a":1.2.3}\n'
-bad "JSON of something else" "bad.in:1:1: this is no result: it has no list 'rows'" '{"x":1}'
+bad "JSON of something else" "bad.in:1:1: this is no result: it has no list 'rows'" '{"x":[1]}'
 bad "JSON rows that are none" 'bad.in: row 1: a row is an object' '{"rows":[{"a":1},5]}'
 bad "JSON rows within rows" "bad.in: row 0: 'a' is neither number nor text" '{"rows":[{"a":[1]}]}'
 bad "JSON rows of other columns" "bad.in:3:1: no 'a', which the first row has" '{"schema":"x"}\n{"a":1}\n{"b":1}\n'

@@ -341,6 +341,14 @@ ok "--seed: another one, other inputs"
 run softmax M=3 N=4 --dump fed x=@seed1/in.x.npy --verify --format json
 diff -r seed1 fed >/dev/null && [ "$(jq -r .args.x out)" = "sha256:$(sha256sum <seed1/in.x.npy | cut -d' ' -f1)" ]
 ok "an input from a file: its results, its hash"
+echo text >log.none
+for file in none.npy log.none; do
+    for words in "run softmax" "why softmax" "run softmax --origin o.json"; do
+        call "$SIM" $words M=3 N=4 x=@$file
+        [ $code -eq 3 ] && [ ! -s out ] && says "$file"
+        ok "$words: an input from $file"
+    done
+done
 run gemm M=8 N=8 K=8 --oplog log.csv
 [ $code -eq 0 ] && grep -q '^op_id,t_start,t_end,' log.csv
 ok "--oplog: CSV by its name"

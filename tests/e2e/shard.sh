@@ -38,6 +38,48 @@ whole "kernels" 2 run softmax M=64 N=64 --vary cube.hbm.bw_gbs=64:512:x2
 rm p.csv
 call "$SIM" merge p.csv -o other.csv && same w.csv other.csv && [ ! -e p.csv ] && [ -e p.csv.1of2 ]
 ok "merge -o, and the parts stay"
+refused "merge into a part" 2 "-o names the part p.csv.2of2" merge p.csv -o ./p.csv.2of2
+call "$SIM" merge p.csv -o other.csv && same w.csv other.csv
+ok "which is as it was"
+for format in json table; do
+    refused "merge as $format" 2 "merge joins CSV, and writes no $format" merge p.csv --format $format -o other.json
+done
+
+# -- parts that go on --------------------------------------------------------------------------------
+
+for words in "sweep --src c0.pe0 --dst c*.slice0" "probe --vary cube.hbm.bw_gbs=64,128,0,256" "run softmax M=64 N=64 --vary cube.hbm.bw_gbs=0,64,128"; do
+    rm -f p.csv*
+    "$SIM" $words --format csv --quiet -o w.csv 2>err
+    for i in 1 2 3; do "$SIM" $words --quiet -o p.csv --shard $i/3 --resume; done 2>err
+    [ "$(ls p.csv*)" = $'p.csv.1of3\np.csv.2of3\np.csv.3of3' ] && call "$SIM" merge p.csv && same w.csv p.csv
+    ok "whole parts of ${words%% *} with --resume leave no journals"
+done
+
+# -- parts whose machines all fail -----------------------------------------------------------------
+
+for list in 99,98,4,8 4,8,99,98 98,4; do
+    rm -f p.csv*
+    probe=(probe --case pe-local-hbm --vary cube.pes=$list --vary 'cube.hbm.bw_gbs=128,256' --quiet --format csv)
+    for i in 1 2 3 4; do "$SIM" "${probe[@]}" -o p.csv --shard $i/4; done 2>err
+    "$SIM" "${probe[@]}" -o w.csv 2>err
+    call "$SIM" merge p.csv && [ ! -s err ] && same w.csv p.csv && [ "$(grep -c '^9.*,,,' p.csv)" -ge 2 ]
+    ok "parts whose machines all fail are joined with the others: $list"
+done
+rm -f p.csv*
+for i in 1 2; do "$SIM" probe --vary cube.pes=99,98 -o p.csv --shard $i/2; done 2>err
+refused "all machines of all parts failed" 3 "there are no rows: all machines of all parts failed" merge p.csv
+[ ! -e p.csv ]
+ok "and nothing is written"
+for i in 1 2; do "$SIM" probe --vary cube.pes=99,4 -o p.csv --shard $i/2; done 2>err
+sed -i '3s/.*/cube.pe/' p.csv.1of2
+refused "keys that the others do not have" 3 "p.csv.1of2 has other columns than the others" merge p.csv
+sed -i '3s/.*/cube.pes/' p.csv.1of2 && call "$SIM" merge p.csv && [ "$(cut -d, -f1,2 p.csv | head -3 | xargs)" = "cube.pes,case 99, 4,pe-local-hbm" ]
+ok "and with their own"
+rm -f p.csv* && "$SIM" probe --vary cube.pes=4,8 -o p.csv --shard 1/2 && "$SIM" probe --vary cube.pes=4,8 -o p.csv --shard 2/2
+sed -i '2s/case/cast/' p.csv.2of2
+refused "other columns" 3 "p.csv.2of2 has other columns than the others" merge p.csv
+rm -f p.csv*
+whole "kernels in two parts" 2 run softmax M=64 N=64 --vary cube.hbm.bw_gbs=64:512:x2
 
 # -- what is refused ---------------------------------------------------------------------------
 
@@ -57,6 +99,8 @@ for wrong in 0/3 4/3 3 a/3 1/0 1/ /2 1/1000001; do
 done
 refused "a part on stdout" 2 "--shard writes CSV to a file" $sweep --shard 1/2
 refused "a part as JSON" 2 "--shard writes CSV to a file" $sweep --shard 1/2 --format json -o x
+refused "a part with statistics, which all parts would write to one file" 2 "no --sqlite or --stats" \
+    run softmax --vary cube.hbm.bw_gbs=128,256 --shard 1/2 -o x --stats s.csv
 refused "a part of a replay" 2 "--shard of probe needs --vary" probe --shard 1/2 -o x --format csv
 refused "a part of a report" 2 "a report is of the whole, it takes no --shard" report $sweep -o x.html --shard 1/2
 # -- parts that do not belong together -------------------------------------------------------------

@@ -316,6 +316,14 @@ study --format json --sqlite a.db
 same out first && [ "$(python3 -c 'import sqlite3
 print(sqlite3.connect("a.db").execute("select count(distinct command) from kept").fetchone()[0])')" -eq 8 ]
 ok "results that are kept know their arguments"
+printf '%s\n' 'command: run softmax M=64 N=64' 'vary: {arg.M: [32, 64], cube.pe.pe_dma.read_channels: [2], cube.hbm.bw_gbs: [64, 128.5]}' >i.yaml
+run study i.yaml --format csv --quiet
+[ "$(sed 1d out | grep -o '",[^"]*,kernel_ns' | cut -d, -f3-5 | sort -u | xargs)" = "32,2,128.500000 32,2,64.000000 64,2,128.500000 64,2,64.000000" ]
+ok "keys and arguments that take integers only are integers in every format"
+printf '%s\n' 'command: run softmax M=64 N=64' 'vary: {arg.M: [32, 0]}' >i.yaml
+run study i.yaml --sqlite p.db --quiet
+[ $code -eq 2 ] && [ "$(sql p.db 'SELECT partial FROM run')" = 0 ]
+ok "a study whose variants have all run is no part of one, though one has failed"
 printf 'commands: [run gemm, load --pattern uniform --rate 0.1]\nvary: {arg.Q: [32, 64]}\n' >s.yaml
 study
 [ $code -eq 3 ] && says "s.yaml:2:8: 'arg.Q' is no argument of a bench of these commands"

@@ -133,6 +133,9 @@ for format in jsonl md table; do
     [ $code -eq 0 ] && [ -s out ]
     ok "$format"
 done
+run tune softmax M=64 arg.N=320 --vary cube.pes=99,8 --format json
+[ "$(grep -o '"failed"' out | wc -l)" -eq 2 ] && [ "$(jq -c '.rows | map(.failed != null)' out)" = '[true,false]' ]
+ok "rows of tune have one column of what failed"
 
 # -- a database ---------------------------------------------------------------------------------
 
@@ -145,6 +148,22 @@ print(sqlite3.connect("a.db").execute("""SELECT p.value, q.value, count(DISTINCT
 SQL
 )" = "[('128', '1', 1, 34.085), ('128', '2', 1, 34.085), ('64', '1', 1, 66.085), ('64', '2', 1, 66.085)]" ]
 ok "keys are parameters of a run of its own"
+for list in 99,4 4,99; do
+    rm -f a.db
+    run probe --case pe-local-hbm --vary cube.pes=$list --sqlite a.db --format csv
+    [ $code -eq 2 ] && [ "$(python3 - <<'SQL'
+import sqlite3
+print(sqlite3.connect("a.db").execute("""SELECT p.value, hash != '', partial, count(*), actual_ns, substr(failed, 1, 15) FROM probe_result r
+    JOIN run ON run.id = r.run JOIN param p ON p.run = r.run AND p.name = 'cube.pes' GROUP BY r.run ORDER BY 1""").fetchall())
+SQL
+)" = "[('4', 1, 0, 1, 18.085, None), ('99', 0, 0, 1, None, '--set cube.pes=')]" ]
+    ok "one that fails has a run, too, with its keys, and why: $list"
+done
+rm -f a.db
+run run softmax M=64 --vary arg.N=64,0 --sqlite a.db --format csv --quiet
+[ $code -eq 2 ] && [ "$(grep -c 'N must be' err)" -eq 1 ] && [ "$(python3 -c 'import sqlite3
+print(sqlite3.connect("a.db").execute("SELECT count(DISTINCT hash), sum(failed IS NULL), count(*) FROM run_result JOIN run ON run = id").fetchone())')" = "(1, 1, 2)" ]
+ok "and the machine, if there is one; it is told once"
 
 # -- how many -----------------------------------------------------------------------------------
 

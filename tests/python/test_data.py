@@ -275,6 +275,39 @@ def test_arrow_copies_no_numbers(m):
     assert len(_arrow._alive) == before and not array.release
 
 
+def test_arrow_has_all_methods(m):
+    """Those that take a DataFrame, whose index Arrow does not have, and those of one machine."""
+    df = pd.DataFrame({"issue_ns": [0, 5.0], "op": ["read", "write"], "src": ["c0.pe0", "c0.pe1"], "dst": ["c0.slice0", "c1.sram"],
+                       "nbytes": [4096, 64]}, index=["x", "y"])
+    asks = [lambda c: c.replay(df), lambda c: c.breakdown(df), lambda c: c.why(df), lambda c: c.info(), lambda c: c.keys(),
+            lambda c: c.route("c0.pe1", "c5.slice3"), lambda c: c.tune("softmax", {"N": [320, 448]}, M=64),
+            lambda c: c.inspect("gemm", op="last", **SMALL), lambda c: c.race("gemm", **SMALL)]
+    for ask in asks:
+        want, found = ask(m), ask(m.arrow)
+        assert found.column_names == list(want.columns) and found.num_rows == len(want)
+    assert "rows: 1, stats: " in repr(m.arrow.result("gemm", **SMALL))
+    some = kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256]})
+    assert some.arrow.replay(df).num_rows == len(some.replay(df)) == 4
+    with pytest.raises(kernbench.BadArgument):
+        some.keys()
+
+
+def test_arrow_has_keys_and_verdicts(m):
+    """Integers as integers, texts and numbers in one column as texts; what a reference in Python finds."""
+    def of(rows):
+        shown, data = rows.__arrow_c_array__()
+        schema, array = in_capsule(shown, b"arrow_schema", Schema), in_capsule(data, b"arrow_array", ArrayOf)
+        return {schema.children[i].contents.name.decode(): (schema.children[i].contents.format, cells(array.children[i].contents, schema.children[i].contents))
+                for i in range(schema.n_children)}
+    keys = of(kernbench.vary(m, {"sips": [1, 2], "cube.hbm.bw_gbs": [128, 256.5]}).arrow.probe(case="pe-local-hbm"))
+    assert keys["sips"] == (b"l", [1, 1, 2, 2]) and keys["cube.hbm.bw_gbs"] == (b"g", [128, 256.5] * 2)
+    rows = m.arrow.run("gemm", reference=lambda a, b: a.astype(float) @ b, **SMALL)
+    found, want = of(rows), m.run("gemm", reference=lambda a, b: a.astype(float) @ b, **SMALL)
+    assert found["verify"][1] == ["pass"] and found["max_abs_err"][1] == [want.max_abs_err[0]]
+    with pytest.raises(kernbench.Different, match="verification failed"):
+        m.arrow.run("gemm", reference=lambda a, b: a.astype(float) @ b + 1, **SMALL)
+
+
 def test_arrow_columns_have_their_units(m):
     rows = m.arrow.probe()
     schema = in_capsule(rows.__arrow_c_schema__(), b"arrow_schema", Schema)
@@ -302,6 +335,13 @@ def test_inputs_of_ones_own(m):
 def test_inputs_that_do_not_fit(m, inputs, text):
     with pytest.raises(kernbench.Error, match=text):
         m.run("gather", M=32, L=40, D=8, inputs=inputs)
+
+
+def test_inputs_of_other_types(m):
+    with pytest.raises(kernbench.BadInput, match=r'inputs\["index"\]: its type .<M8\[ns\]. is none of'):
+        m.run("gather", M=32, L=40, D=8, inputs={"index": np.arange(40).astype("datetime64[ns]")})
+    swapped = np.arange(40, dtype=">i4") % 32
+    assert m.run("gather", M=32, L=40, D=8, inputs={"index": swapped}, verify=True)["verify"][0] == "pass"
 
 
 def test_an_argument_named_inputs(m):

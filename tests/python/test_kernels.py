@@ -401,6 +401,18 @@ def test_launches_that_cannot_be(m, wrong, words):
         m.run(both)
 
 
+@pytest.mark.parametrize("grid", [(-1,), 0, (4, 0), (2.5,), (), (1, 1, 1, 1), None, lambda given: (given["n"] - 32,)])
+def test_grids_that_cannot_be(grid):
+    with pytest.raises(kernbench.BadArgument, match="the grid of twice is .*: one to three integers, each 1 or more"):
+        twice[grid](np.zeros(128, np.float32), kernbench.empty(128), n=32)
+
+
+def test_a_grid_of_numpy(m):
+    for grid in (np.int64(4), np.array([2, 2]), [4]):
+        rows = m.run(twice[grid](np.zeros(128, np.float32), kernbench.empty(128), n=32))
+        assert rows.pes[0] == 4
+
+
 # -- batches, multicasts, rows --------------------------------------------------------------------
 
 @kernbench.kernel

@@ -86,6 +86,41 @@ def test_values_of_numpy_and_pandas(m):
         pd.testing.assert_frame_equal(found, want)
 
 
+def test_values_that_are_lists(m):
+    """A list of lists is as the command line has it: [8,8,8],[16,16,16]."""
+    key = "cube.pe.pe_gemm.mac"
+    for values in ([[8, 8, 8], [16, 16, 16]], [(8, 8, 8), (16, 16, 16)], np.array([[8, 8, 8], [16, 16, 16]]), "[8,8,8],[16,16,16]"):
+        rows = kernbench.vary(m, {key: values}).run("gemm", **SMALL)
+        assert list(rows[key]) == ["[8,8,8]", "[16,16,16]"]
+        assert list(rows.kernel_ns) == [m.set({key: value}).run("gemm", **SMALL).kernel_ns[0] for value in ([8, 8, 8], [16, 16, 16])]
+
+
+def test_keys_have_types_of_their_own(m):
+    """Integers stay integers beside a key with fractions."""
+    for keys in ({"sips": [1, 2], "cube.hbm.bw_gbs": [128, 256.5]}, {"cube.hbm.bw_gbs": [128, 256.5], "sips": [1, 2]}):
+        rows = kernbench.vary(m, keys).probe(case="pe-local-hbm")
+        assert (rows.sips.dtype, rows["cube.hbm.bw_gbs"].dtype) == (np.int64, np.float64) and set(rows.sips) == {1, 2}
+
+
+def test_options_that_may_be_repeated(m):
+    rows = m.probe(case="pe-local-hbm", set=["cube.hbm.bw_gbs=128", "sips=2"], fail_if=["actual_ns>40", "case!=pe-local-hbm"])
+    assert rows.actual_ns[0] == 34.085
+    with pytest.raises(kernbench.Different, match="fail_if: actual_ns is 18.085"):
+        m.probe(case="pe-local-hbm", fail_if=["case!=pe-local-hbm", "actual_ns>18"])
+
+
+def test_the_origin_is_of_the_machine_that_ran(m):
+    """Also where an option made it another one."""
+    rows = m.probe(case="pe-local-hbm", set="cube.hbm.bw_gbs=128")
+    other = m.set({"cube.hbm.bw_gbs": 128})
+    assert (rows.attrs["origin"]["hash"], rows.attrs["origin"]["config"]) == (other.hash, other.config)
+    assert rows.attrs["provenance"].split()[:2] == other.probe(case="pe-local-hbm").attrs["provenance"].split()[:2]
+    other = kernbench.Machine("wormhole")
+    assert m.probe(machine=ROOT / "topologies/wormhole.yaml").attrs["origin"]["hash"] == other.hash
+    with pytest.raises(kernbench.BadArgument, match="bw_gbz"):
+        m.probe(set="cube.hbm.bw_gbz=128")
+
+
 def test_variants_of_what_is_no_machine(m):
     with pytest.raises(TypeError, match="takes a Machine and a dict"):
         kernbench.vary("cube8", {"cube.hbm.bw_gbs": [1]})
@@ -99,6 +134,9 @@ def test_tensors_are_of_one_machine(m):
     for name, value in (("tensors", True), ("reference", python_matmul)):
         error = refused(lambda: variants.run("gemm", **{name: value}, **SMALL), kernbench.BadArgument, 2)
         assert str(error) == f"{name} is of one machine: ask each by Machine.run()"
+    for name in ("report", "view"):  # which were of the machine that is varied
+        error = refused(lambda: getattr(variants, name)("cube" if name == "view" else "probe"), kernbench.BadArgument, 2)
+        assert str(error) == f"{name} is of one machine: ask each by Machine.{name}()"
     _, t = m.run("gemm", tensors=True, set="cube.hbm.bw_gbs=128", **SMALL)
     assert t["c"].shape == (64, 64)
     with pytest.raises(kernbench.BadArgument, match="tensors is of one machine"):

@@ -171,6 +171,20 @@ def test_multicasts(m):
         m.replay({"issue_ns": [0], "op": ["mwrite"], "src": ["c0.pe0"], "dst": [many], "offset": [0], "nbytes": [64]})
 
 
+def test_names_of_operations_floats_that_are_whole_and_nothing(m):
+    sim = kernbench.Simulation(m)
+    pe, near = sim.endpoints("c0.pe[0-1]"), sim.endpoints("c0.slice0")
+    assert sim.add(src=[], dst=[], nbytes=[]).size == 0 and sim.add(src=pe[:0], dst=near).size == 0 and sim.count == 0
+    assert list(sim.add(src=pe, dst=near, op=["read", "write"], nbytes=[64.0, 4096.0], issue_fs=1e6)) == [0, 1]
+    assert list(sim.add(src=pe, dst=near, op=np.array(["write", "read"], object), nbytes=np.array([1, 2], np.int8))) == [2, 3]
+    sim.run()
+    other = kernbench.Simulation(m)
+    other.add({"issue_ns": [1, 1, 0, 0], "op": ["read", "write", "write", "read"], "src": ["c0.pe0", "c0.pe1"] * 2, "dst": ["c0.slice0"] * 4,
+               "nbytes": [64, 4096, 1, 2]})
+    other.run()
+    assert (sim.times("end_fs")["end_fs"] == other.times("end_fs")["end_fs"]).all()
+
+
 def test_what_a_simulation_refuses(m):
     sim = kernbench.Simulation(m)
     pe, near = sim.endpoints("c0.pe0"), sim.endpoints("c0.slice0")
@@ -180,6 +194,22 @@ def test_what_a_simulation_refuses(m):
                           (dict(src=pe, dst=near, issue_ns=-1), "before time 0")]:
         with pytest.raises(kernbench.BadArgument, match=text):
             sim.add(**mistake)
+    for mistake, text in [(dict(nbytes=64.5), "nbytes 64.5: whole numbers from 0 to"), (dict(nbytes=np.array([-1])), "nbytes"),
+                          (dict(nbytes="4K"), "nbytes '4K'"), (dict(nbytes=float("nan")), "nbytes nan"), (dict(op=256), "op 256"),
+                          (dict(op=np.array([256])), "op"), (dict(op=["read", "mread"]), "op 'mread': read, write, h2d, d2h$"),
+                          (dict(src=0.9), "src 0.9"), (dict(src=-1), "src -1"), (dict(src=np.array([1 << 32])), "src"),
+                          (dict(src="c0.pe0"), "src 'c0.pe0'"), (dict(offset=-1), "offset -1"), (dict(plane=300), "plane 300"),
+                          (dict(issue_fs=1.5), "issue_fs 1.5"), (dict(issue_ns=float("nan")), "issue_ns nan"),
+                          (dict(issue_ns=[1e13]), "issue_ns"), (dict(issue_ns=1, issue_fs=1), "given both")]:
+        with pytest.raises(kernbench.BadArgument, match=text):
+            sim.add(**{"src": pe, "dst": near, **mistake})
+    with pytest.raises(kernbench.BadArgument, match="nbytes is given beside a table"):
+        sim.add({"issue_ns": [0], "op": ["read"], "src": ["c0.pe0"], "dst": ["c0.slice0"], "nbytes": [64]}, nbytes=4096)
+    for time in (float("nan"), float("inf"), -1):
+        with pytest.raises(kernbench.BadArgument, match="no time to run to"):
+            sim.run_to(time)
+    with pytest.raises(kernbench.BadArgument, match="there are 0 transactions, not -1"):
+        sim.times("end_fs", first=-1)
     waits = {"issue_ns": [0, 0], "op": ["read"] * 2, "src": ["c0.pe0"] * 2, "dst": ["c0.slice0"] * 2, "nbytes": [64, 64], "after": ["", "0"]}
     with pytest.raises(kernbench.BadArgument, match="no dependencies"):
         sim.add(waits)

@@ -1,12 +1,15 @@
 /*
  * results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson.
  *
- * There are three ways to read, tried in this order:
+ * There are four ways to read, tried in this order:
  *
- *     lines      The first line is an object with a schema and no rows: each further line is a row.
  *     printed    The first line ends in "rows":[ and each further line is a row: JSON as commands
  *                print it. It is read line by line, so a file of 1 GB needs little more than that.
+ *     lines      The first line is an object with a schema and no rows: each further line is a row.
+ *     rows       The first line is an object that has neither object nor list: each line is a row.
  *     tree       Any other JSON: all of it is parsed, which takes some 5 KB per row.
+ *
+ * The first row has the columns of all, except `failed`, which only rows of what failed may have.
  *
  * jansson reads numbers as double, which would lose digits of a time (the last ones
  * of 1234567890.123456). So numbers are quoted before parsing, and every cell is a text, as in CSV.
@@ -43,6 +46,8 @@ void results_json_end(struct results *r)
 #include <stdio.h>
 
 enum { SHOWN_BYTES = 64, MORE_BYTES = 64 * 1024 };
+
+static const char failed[] = "failed";
 
 /* What a line can be, in JSON with a row on each line. */
 enum expected { ANY_LINE, ROW_OR_END, ROW, END, NOTHING };
@@ -164,7 +169,16 @@ static void skip_line(struct results *r, size_t len)
     r->line_start = r->at;
 }
 
-/* Is the first line an object by itself, as that of JSON lines is? */
+/* Is it an object of texts and numbers alone, as rows are? */
+static bool is_flat(json_t *object)
+{
+    for (void *i = json_object_iter(object); i; i = json_object_iter_next(object, i))
+        if (json_is_object(json_object_iter_value(i)) || json_is_array(json_object_iter_value(i)))
+            return false;
+    return json_object_size(object) > 0;
+}
+
+/* Is the first line an object by itself: the head of JSON lines, or a row without any head? */
 static bool begin_lines(struct results *r)
 {
     size_t len = strcspn(r->at, "\n");
@@ -175,9 +189,10 @@ static bool begin_lines(struct results *r)
         skip_line(r, len);
         return true;
     }
+    bool is_row = is_flat(r->json->head);
     json_decref(r->json->head);
     r->json->head = NULL;
-    return false;
+    return is_row;
 }
 
 /* Is the line a row, or the end, as commands print it? */
@@ -334,6 +349,9 @@ static bool set_cell(struct results *r, size_t c)
     const json_t *value = json_object_get(r->json->row, r->columns[c]);
     const char *text = json_string_value(value);
 
+    r->cells[c] = NULL;
+    if (!value && strcmp(r->columns[c], failed) == 0)
+        return true;
     if (!value)
         return bad_row(r, "no '%s', which the first row has", r->columns[c]);
     if (!text && !json_is_boolean(value) && !json_is_null(value))
@@ -348,11 +366,15 @@ static bool set_cells(struct results *r)
 {
     if (!json_is_object(r->json->row))
         return bad_row(r, "a row is an object%s", "");
-    for (size_t c = 0; c < r->n_columns; c++)
+    bool has_failed = json_object_get(r->json->row, failed);
+    size_t n = json_object_size(r->json->row) - has_failed;
+
+    for (size_t c = 0; c < r->n_columns; c++) {
         if (!set_cell(r, c))
             return false;
-    return json_object_size(r->json->row) == r->n_columns ||
-           bad_row(r, "more columns than the first row has%s", "");
+        n -= strcmp(r->columns[c], failed) != 0;
+    }
+    return n == 0 || bad_row(r, "more columns than the first row has%s", "");
 }
 
 bool results_json_begin(struct results *r)

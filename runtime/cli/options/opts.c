@@ -153,6 +153,8 @@ static enum exit_code check_format(const struct reading *r)
     const struct command_row *row = &command_rows[r->o->command];
     const char *format = opts_formats[r->o->format];
 
+    if (r->o->command == COMMAND_MERGE && r->o->format != FORMAT_CSV)
+        return say(r->program, EXIT_USAGE, "merge joins CSV, and writes no %s", format);
     if (format_is_picture(r->o->format) == format_is_picture(row->format))
         return EXIT_OK;
     if (format_is_picture(row->format))
@@ -203,17 +205,41 @@ static enum exit_code check_terminal(const struct reading *r)
                                          : ".dot");
 }
 
-/* An input that is a file; NULL: none, or standard input. */
-static const char *input_of(const struct opts *o)
+/* The file that operand `i` names, or standard input; NULL: none. */
+static const char *operand_file(const struct opts *o, size_t i)
 {
-    const char *path = NULL;
+    static const unsigned first = 1u << COMMAND_REPLAY | 1u << COMMAND_LLM | 1u << COMMAND_STUDY |
+                                  1u << COMMAND_CC | 1u << COMMAND_DIFF;
+    static const unsigned second = 1u << COMMAND_DIFF | 1u << COMMAND_VIEW;
+    static const unsigned benches = 1u << COMMAND_RUN | 1u << COMMAND_WHY | 1u << COMMAND_TUNE;
+    const char *word = o->operand[i], *data = strstr(word, "=@");
 
-    if (o->command == COMMAND_REPLAY || (o->command == COMMAND_LLM && o->n_operands > 0) ||
-        (o->command == COMMAND_WHY && strpbrk(o->operand[0], "/.")))
-        path = o->operand[0];
-    else if (o->command == COMMAND_VIEW)
-        path = o->stats ? o->stats : o->n_operands > 1 ? o->operand[1] : NULL;
-    return path && strcmp(path, "-") != 0 ? path : NULL;
+    if (data && benches >> o->command & 1)
+        return data + 2;
+    if (o->command == COMMAND_WHY)
+        return i == 0 && strpbrk(word, "/.") ? word : NULL;
+    return (i == 0 ? first : second) >> o->command & 1 ? word : NULL;
+}
+
+/* Is `path`, which is written, the file `input`? */
+static bool is_read(const char *path, const char *input)
+{
+    return input && strcmp(input, "-") != 0 && newfile_same(path, input);
+}
+
+/* Or any that the command reads? */
+static bool is_input(const struct opts *o, const char *path)
+{
+    static const char matrix[] = "matrix:";
+    const size_t n = sizeof matrix - 1;
+    bool has_matrix = o->pattern && strncmp(o->pattern, matrix, n) == 0;
+
+    for (size_t i = 0; i < o->n_operands; i++)
+        if (is_read(path, operand_file(o, i)))
+            return true;
+    return is_read(path, o->machine) || is_read(path, o->map) || is_read(path, o->iterations) ||
+           is_read(path, has_matrix ? o->pattern + n : NULL) ||
+           is_read(path, o->command == COMMAND_VIEW ? o->stats : NULL);
 }
 
 /* No two results go into one file, and none into what is read. */
@@ -226,16 +252,15 @@ static enum exit_code check_files(const struct reading *r)
         {"-o", o->output},         {"--sqlite", o->sqlite},
         {"--oplog", o->oplog},     {"--trace", o->trace},
         {"--map-out", o->map_out}, {"--graph", o->graph},
-        {"--chakra", o->chakra},   {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
-
-    const char *input = input_of(o);
+        {"--chakra", o->chakra},   {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats},
+        {"--origin", o->origin}};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         for (size_t k = 0; k < i; k++)
             if (files[i].path && files[k].path && newfile_same(files[i].path, files[k].path))
                 return say(r->program, EXIT_USAGE, "%s and %s name the same file", files[i].option,
                            files[k].option);
-        if (files[i].path && input && newfile_same(files[i].path, input))
+        if (files[i].path && is_input(o, files[i].path))
             return say(r->program, EXIT_USAGE, "%s names the file that is read", files[i].option);
     }
     return EXIT_OK;
@@ -277,6 +302,40 @@ static enum exit_code check_columns(const struct reading *r)
     enum exit_code code = say_unknown(r->program, "column", "", name, columns_words,
                                       is_near ? columns_n_words : columns_n_groups);
     free(name);
+    return code;
+}
+
+/* Is the column of a condition, of `n` bytes, a key of machines? Those that vary are, and of a
+ * study any may be. */
+static bool is_key(const struct opts *o, const char *condition, size_t n)
+{
+    if (memchr(condition, '.', n) || o->command == COMMAND_STUDY)
+        return true;
+    for (size_t i = 0; i < o->vary.n; i++)
+        if (strcspn(o->vary.word[i], "=") == n && memcmp(o->vary.word[i], condition, n) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a table has the column of a condition is known with its rows; here, whether any has. */
+static enum exit_code check_conditions(const struct reading *r)
+{
+    const char *const *names = columns_words + columns_n_groups;
+    size_t n_names = columns_n_words - columns_n_groups;
+    enum exit_code code = EXIT_OK;
+
+    for (size_t i = 0; i < r->o->fail_if.n && !code; i++) {
+        size_t n = strcspn(r->o->fail_if.word[i], "<>=!");
+        char *column = memory_part(r->o->fail_if.word[i], n);
+        bool known = is_key(r->o, column, n) || columns_has(column);
+
+        if (!known && text_nearest(column, n, names, n_names))
+            code = say_unknown(r->program, "column", "", column, names, n_names);
+        else if (!known)
+            code = say(r->program, EXIT_USAGE, "unknown column '%s': 'describe columns' has all",
+                       column);
+        free(column);
+    }
     return code;
 }
 
@@ -326,9 +385,10 @@ static enum exit_code check_shard(const struct reading *r)
                    "--shard of %s needs --vary: parts are machines, points of sweep, rates of "
                    "load, runs of tune and study",
                    opts_command_name(o->command));
-    if (!o->output || o->format != FORMAT_CSV || o->sqlite)
-        return say(r->program, EXIT_USAGE,
-                   "--shard writes CSV to a file: -o FILE, --format csv, and no --sqlite");
+    if (!o->output || o->format != FORMAT_CSV || o->sqlite || o->stats)
+        return say(
+            r->program, EXIT_USAGE,
+            "--shard writes CSV to a file: -o FILE, --format csv, and no --sqlite or --stats");
     return EXIT_OK;
 }
 
@@ -376,9 +436,9 @@ static enum exit_code check_maps(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken,   check_needs, check_replaced, check_report, check_format,
-        check_stats,   check_why,   check_picture,  check_files,  check_bytes,
-        check_columns, check_shard, check_resume,   check_maps,   check_terminal};
+        check_taken, check_needs,   check_replaced, check_report,  check_format,  check_stats,
+        check_why,   check_picture, check_files,    check_bytes,   check_columns, check_conditions,
+        check_shard, check_resume,  check_maps,     check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)

@@ -7,7 +7,6 @@
  * 1000" and returns EXIT_USAGE. Defaults go through the same readers.
  */
 #include "cli/options/reading.h"
-#include "cli/out/columns.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -189,29 +188,21 @@ enum exit_code read_by(struct reading *r, const struct option_row *row, const ch
         "is " BY_TABLES);
 }
 
-/* A column, < <= > >= == or !=, and a value. Whether a table has that column is known with its
- * rows. */
+/* A column, < <= > >= == or !=, and a value. */
 enum exit_code read_condition(struct reading *r, const struct option_row *row, const char *word,
                               void *field)
 {
     struct set_list *list = field;
     size_t n = strcspn(word, "<>=!"), op = strspn(word + n, "<>=!");
     bool known = (op == 1 && strchr("<>", word[n])) || (op == 2 && word[n + 1] == '=');
-    char *column;
-    enum exit_code code = EXIT_OK;
 
     if (n == 0 || !known || word[n + op] == '\0' || memchr(word, ' ', n + op))
         return opts_refuse(r, row, word,
                            "a condition without blanks, as 'kernel_ns>4000' or 'verify!=pass'");
     if (list->n == SETS_MAX)
         return say(r->program, EXIT_USAGE, "--fail-if is given more than %d times", SETS_MAX);
-    column = memory_part(word, n);
-    if (!memchr(word, '.', n) && !columns_has(column)) /* keys of --vary have a point */
-        code = say_unknown(r->program, "column", "", column, columns_words + columns_n_groups,
-                           columns_n_words - columns_n_groups);
-    free(column);
     list->word[list->n++] = word;
-    return code;
+    return EXIT_OK;
 }
 
 enum exit_code read_shard(struct reading *r, const struct option_row *row, const char *word,

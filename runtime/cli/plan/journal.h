@@ -25,6 +25,7 @@ struct journal {
     size_t n_fds;
     int error;     /* errno of the first write that failed; 0: none did */
     bool complete; /* every item has its final result */
+    bool is_part;  /* it is the file of a part of --shard itself, which stays */
 };
 
 /*

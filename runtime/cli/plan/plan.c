@@ -154,6 +154,7 @@ static enum exit_code open_journal(const struct plan *p)
     sprintf(path, "%s%s", cli->opts.output, is_journal(p) ? "" : ".journal");
     code = journal_open(cli->journal, cli->program, path, of);
     cli->journal->complete = !code; /* so far */
+    cli->journal->is_part = is_journal(p);
     free(path);
     if (code || is_journal(p))
         return code;

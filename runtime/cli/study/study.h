@@ -18,6 +18,7 @@ struct study_key {
     char *name;        /* owned: "sip.d2d.bw_gbs", "arg.M" */
     char *base;        /* owned: its value in the base machine, or in the first command; as text */
     double base_value; /* NAN: it is a word */
+    bool is_count;     /* it takes integers only */
     bool is_changed;   /* by a variant */
     double cost;       /* of one more of its unit; NAN: none */
     int line, column;  /* where the file has it first */

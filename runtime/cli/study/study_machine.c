@@ -159,6 +159,7 @@ static void keep_value(void *arg, const kb_key *key)
             s->key[k].base = memory_text(key->text);
             s->key[k].base_value =
                 key->kind == KB_KEY_NUMBER || key->kind == KB_KEY_COUNT ? key->value : NAN;
+            s->key[k].is_count = key->kind == KB_KEY_COUNT;
         }
 }
 
@@ -371,6 +372,7 @@ static void keep_argument(const struct study *s, const struct study_command *c,
         key->base = memory_text(value);
         key->base_value =
             arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL ? text_to_double(value, &end) : NAN;
+        key->is_count = arg->type == KB_ARG_INT;
     }
     opts_free(&o);
 }

@@ -135,15 +135,25 @@ static void find_front(struct study_rows *r)
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
-/* The value of key `k` in that variant. */
+/* The value of key `k` in that variant: an integer where the key takes no other number. One that it
+ * refuses is shown as it is. */
 static struct cell value_cell(const struct study *s, const struct study_variant *v, size_t k)
 {
-    const char *text = v->value[k] ? v->value[k] : s->key[k].base;
+    const struct study_key *key = &s->key[k];
+    const char *text = v->value[k] ? v->value[k] : key->base;
+    uint64_t count;
     char *end;
 
     if (!text)
         return cell_none();
-    return isnan(s->key[k].base_value) ? cell_text(text) : cell_decimal(text_to_double(text, &end));
+    if (key->is_count && text_read_count(text, strlen(text), &count))
+        return cell_count(count);
+    return isnan(key->base_value) ? cell_text(text) : cell_decimal(text_to_double(text, &end));
+}
+
+static enum cell_type type_of(const struct study_key *key)
+{
+    return isnan(key->base_value) ? CELL_TEXT : key->is_count ? CELL_COUNT : CELL_DECIMAL;
 }
 
 static bool study_row(void *arg, uint64_t i, struct cell *cells)
@@ -193,8 +203,7 @@ static void make_columns(struct study_rows *r)
     for (size_t k = 0; k < r->s->n_keys; k++)
         if (r->s->key[k].is_changed)
             r->columns[r->n_columns++] =
-                (struct column){.name = r->s->key[k].name,
-                                .type = isnan(r->s->key[k].base_value) ? CELL_TEXT : CELL_DECIMAL};
+                (struct column){.name = r->s->key[k].name, .type = type_of(&r->s->key[k])};
     memcpy(&r->columns[r->n_columns], columns, sizeof columns);
     r->n_columns += r->n_failed > 0 ? N_COLUMNS : N_COLUMNS - 1; /* "failed" comes last */
 }

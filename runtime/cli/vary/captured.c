@@ -104,7 +104,12 @@ void captured_failure(struct captured *c, const char *why)
 
     for (size_t i = 0; i < n; i++)
         cells[i] = cell_none();
-    if (why) {
+    size_t at = n;
+    while (at > 0 && strcmp(c->columns[c->n_keys + at - 1].name, "failed") != 0)
+        at--;
+    if (why && at > 0) {
+        cells[at - 1] = cell_text(why);
+    } else if (why && c->n_columns < ROW_CELLS_MAX) {
         c->columns[c->n_columns++] = (struct column)COLUMN_BY_HAND("failed", CELL_TEXT);
         cells[n++] = cell_text(why);
     }

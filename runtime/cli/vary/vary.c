@@ -16,8 +16,9 @@
  * A machine that fails has one row: its keys, and nothing else; JSON and a table say why under
  * `failed`, as stderr does in any case, for the first SAID_MOST. CSV has no such column: its
  * columns must not depend on what comes later, or parts of --shard could not be joined. What failed
- * before any machine has told the columns waits until one does. A database has no run of it. A
- * program that runs commands itself hears of the first failure at once.
+ * before any machine has told the columns waits until one does; in a part of --shard where none
+ * does, rows have keys alone (part.h). A database has a run of it, with such a row. A program that
+ * runs commands itself hears of the first failure at once.
  *
  * A table is as wide as its widest row, so for FORMAT_TABLE all rows are kept to the end, outside
  * of memory (all_rows.h). A program that runs commands itself gets the rows of each machine as it
@@ -148,7 +149,7 @@ static enum exit_code write_stats(struct vary *v)
     return stats_file_print(&rows, v->cli, NULL, 0, EXIT_OK);
 }
 
-static enum exit_code run_into(struct vary *v)
+static enum exit_code run_into(struct vary *v, enum sink_end *ended)
 {
     const struct cli *cli = v->cli;
     enum exit_code code = sink_open(&v->sink, cli->program, cli->opts.output), closed;
@@ -159,7 +160,9 @@ static enum exit_code run_into(struct vary *v)
     stop_defer(true);
     part_begin(cli, v->out);
     code = run_machines(v);
-    bool any = v->n_done > v->n_failed;
+    if (!code && v->n_done == v->n && cli->opts.shard.n > 0)
+        vary_give_bare_part(v);
+    bool any = v->n_done > v->n_failed || v->head.n > 0;
     bool whole = code || end_output(v);
     if (!code)
         code = whole ? say_end(v) : EXIT_SYSTEM;
@@ -167,6 +170,7 @@ static enum exit_code run_into(struct vary *v)
     if (end == SINK_KEEP)
         part_end(cli, v->out);
     closed = sink_close(&v->sink, cli->program, end);
+    *ended = closed ? SINK_DROP : end;
     if (cli->opts.stats && end != SINK_DROP && !closed)
         closed = write_stats(v);
     stop_defer(false);
@@ -294,7 +298,7 @@ static enum exit_code make_base(struct vary *v)
 }
 
 enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const struct cli *cli),
-                        bool *kept)
+                        enum sink_end *end)
 {
     struct vary *v = memory_new(1, sizeof *v);
     enum exit_code code = check_options(cli);
@@ -321,9 +325,8 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
         code = stats_file_check(cli);
     if (!code) {
         make_room(v);
-        code = cli->opts.dry_run ? run_dry(v) : run_into(v);
+        code = cli->opts.dry_run ? run_dry(v) : run_into(v, end);
     }
-    *kept = v->n_done > 0;
     if (stop_leaves())
         return code;
     free_room(v);

@@ -5,10 +5,10 @@
 
 /*
  * Runs `start` with a machine of its own for each combination of values that the options name. What
- * was complete before a failure or Ctrl-C is printed, and *kept true if there is any: of the
- * database it stays, too.
+ * was complete before a failure or Ctrl-C is printed; *end says what became of it, and becomes of
+ * what the database has.
  */
 enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const struct cli *cli),
-                        bool *kept);
+                        enum sink_end *end);
 
 #endif

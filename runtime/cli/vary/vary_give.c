@@ -7,6 +7,7 @@
 #include "cli/out/memory.h"
 #include "cli/out/progress.h"
 #include "cli/out/session.h"
+#include "cli/part.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,27 +51,28 @@ static bool own_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-static void give_database(const struct vary *v, struct slot *s, uint64_t i)
+static void give_database(const struct vary *v, struct captured *c, const kb_info *info,
+                          uint64_t machine)
 {
     struct origin origin = vary_origin(v);
     size_t n = origin.n_params;
     struct origin_arg *params = memory_new(n + VARY_KEYS_MAX, sizeof *params);
-    struct rows rows = {.columns = s->rows.columns + s->rows.n_keys,
-                        .n_columns = s->rows.n_columns - s->rows.n_keys,
-                        .n_rows = s->rows.n_rows,
+    struct rows rows = {.columns = c->columns + c->n_keys,
+                        .n_columns = c->n_columns - c->n_keys,
+                        .n_rows = c->n_rows,
                         .row = own_row,
-                        .arg = &s->rows};
+                        .arg = c};
 
     memcpy(params, origin.params, n * sizeof *params);
     for (size_t k = 0; k < v->variants.n_keys; k++)
         params[n++] = (struct origin_arg){.name = v->variants.key[k].path,
-                                          .value = variants_word(&v->variants, i, k) +
+                                          .value = variants_word(&v->variants, machine, k) +
                                                    v->variants.key[k].value_at};
-    origin.info = &s->info;
+    origin.info = info;
     origin.params = params;
     origin.n_params = n;
-    origin.args = s->rows.args;
-    origin.n_args = s->rows.n_args;
+    origin.args = c->args;
+    origin.n_args = c->n_args;
     out_sqlite_add(v->cli->sqlite, &rows, &origin);
     free(params);
 }
@@ -144,10 +146,7 @@ static void give_rows(struct vary *v, struct slot *s, uint64_t i)
                         .row = machine_row,
                         .arg = &s->rows};
     struct fitted fitted = {.head = &v->head, .rows = &s->rows};
-    uint8_t numbers[ROW_CELLS_MAX];
 
-    if (v->head.n == 0)
-        wide_add(&v->head, s->rows.columns, s->rows.n_columns, numbers);
     gate_add(v->cli->gates, &s->gates);
     if (!v->cli->opts.breakdown)
         fail_if_judge(v->cli, &rows, 0, s->rows.n_rows);
@@ -178,50 +177,82 @@ static char *reason_of(const struct slot *s)
     return s->said.n > 0 ? memory_part(said, strcspn(said, "\n")) : memory_text("failed");
 }
 
-/* The row of a machine that failed, where all rows go. */
-static void put_failure(struct vary *v, const struct failure *f)
+/* The row of a machine that failed: its keys, and `why` if it is not NULL. Its rows are owned. */
+static struct captured failed_row(const struct vary *v, const struct cell *keys, const char *why)
 {
-    struct captured row = v->columns_of;
-    struct slot s = {.rows = {0}};
+    struct captured row = {.key_columns = v->columns,
+                           .keys = keys,
+                           .n_keys = v->variants.n_keys,
+                           .n_columns = v->head.n};
 
-    all_rows_keys(&v->variants, f->machine, s.keys);
-    row.keys = s.keys;
-    captured_failure(&row, v->cli->opts.format == FORMAT_CSV || v->cli->opts.format == FORMAT_MD
-                               ? NULL
-                               : f->why);
-    if (vary_is_streamed(v)) {
-        struct rows rows = {.columns = row.columns,
-                            .n_columns = row.n_columns,
-                            .n_rows = 1,
-                            .row = vary_slot_row,
-                            .arg = &row};
+    memcpy(row.columns, v->head.column, v->head.n * sizeof *row.columns);
+    captured_failure(&row, why);
+    return row;
+}
 
-        sink_open_memory(&s.text);
-        out_rows(&rows, 1, 2, v->cli->opts.format, &s.text);
-        s.rows = v->columns_of;
-        give_text(v, &s);
-        sink_free(&s.text);
-    } else {
-        all_rows_keep(&v->all, f->machine, &row);
-    }
+/* A run of its own in the database, with its hash and YAML if there is such a machine. */
+static void put_failed_run(const struct vary *v, const struct failure *f, const struct cell *keys)
+{
+    struct captured row = failed_row(v, keys, f->why);
+    struct slot s = {0};
+    kb_info info = v->cli->info;
+
+    info.hash = info.config = "";
+    say_into(&s.said); /* it has been told */
+    if (!vary_make_machine(v, &s, f->machine))
+        info = s.info;
+    say_into(NULL);
+    give_database(v, &row, &info, f->machine);
+    kb_topology_free(s.topo);
     packed_free(&row.rows);
 }
 
-/* Those that waited for a machine which tells the columns. */
-static void put_failures(struct vary *v, const struct captured *columns)
+/* Where all rows go. */
+static void put_failure(struct vary *v, const struct failure *f)
 {
-    if (v->columns_of.n_columns > 0)
-        return;
-    v->columns_of = *columns;
-    v->columns_of.rows = (struct packed){0};
-    v->columns_of.n_rows = v->columns_of.next = v->columns_of.n_args = 0;
-    v->columns_of.args = NULL;
-    v->columns_of.note = NULL;
+    bool says_why = v->cli->opts.format != FORMAT_CSV && v->cli->opts.format != FORMAT_MD;
+    struct slot s = {.rows = {0}};
+
+    all_rows_keys(&v->variants, f->machine, s.keys);
+    s.rows = failed_row(v, s.keys, says_why ? f->why : NULL);
+    if (vary_is_streamed(v)) {
+        struct rows rows = {.columns = s.rows.columns,
+                            .n_columns = s.rows.n_columns,
+                            .n_rows = 1,
+                            .row = vary_slot_row,
+                            .arg = &s.rows};
+
+        sink_open_memory(&s.text);
+        out_rows(&rows, 1, 2, v->cli->opts.format, &s.text);
+        give_text(v, &s);
+        sink_free(&s.text);
+    } else {
+        all_rows_keep(&v->all, f->machine, &s.rows);
+    }
+    packed_free(&s.rows.rows);
+    if (v->cli->sqlite)
+        put_failed_run(v, f, s.keys);
+}
+
+/* Those that waited for the head: the columns of the first machine that did not fail. */
+static void put_failures(struct vary *v, const struct column *columns, size_t n)
+{
+    uint8_t numbers[ROW_CELLS_MAX];
+
+    wide_add(&v->head, columns, n, numbers);
     for (size_t k = 0; k < v->n_failures; k++) {
         put_failure(v, &v->failure[k]);
         free(v->failure[k].why);
     }
     v->n_failures = 0;
+}
+
+void vary_give_bare_part(struct vary *v)
+{
+    if (v->head.n > 0 || v->n_failures == 0)
+        return;
+    part_bare(v->out);
+    put_failures(v, v->columns, v->variants.n_keys);
 }
 
 static void give_failure(struct vary *v, const struct slot *s, uint64_t i)
@@ -235,7 +266,7 @@ static void give_failure(struct vary *v, const struct slot *s, uint64_t i)
     if (!v->out || vary_is_asked_by_program(v))
         return;
     f.why = reason_of(s);
-    if (v->columns_of.n_columns == 0) {
+    if (v->head.n == 0) {
         v->failure = memory_room(v->failure, v->n_failures, &v->failures_room, sizeof f);
         v->failure[v->n_failures++] = f;
         return;
@@ -258,10 +289,10 @@ bool vary_give_machine(void *arg, uint64_t i)
     }
     v->n_done++;
     v->different = v->different || s->code == EXIT_DIFFERENT;
-    if (complete && v->out && !vary_is_asked_by_program(v))
-        put_failures(v, &s->rows);
+    if (complete && v->out && v->head.n == 0)
+        put_failures(v, s->rows.columns, s->rows.n_columns);
     if (complete && v->cli->sqlite && v->out)
-        give_database(v, s, i);
+        give_database(v, &s->rows, &s->info, vary_number(v, i));
     if (complete && v->out)
         give_rows(v, s, i);
     else if (!complete)

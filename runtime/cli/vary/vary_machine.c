@@ -60,8 +60,7 @@ static size_t machine_words(const struct vary *v, uint64_t i, const char *words[
     return n;
 }
 
-/* The tables of machine `i`; messages are kept. */
-static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_t i)
+enum exit_code vary_make_machine(const struct vary *v, struct slot *s, uint64_t i)
 {
     const char *words[VARY_KEYS_MAX];
     kb_topology_source source = {
@@ -161,7 +160,7 @@ void vary_do_machine(void *arg, unsigned thread, uint64_t i)
     i = vary_number(v, i);
     begin_slot(v, s, i);
     say_into(&s->said);
-    s->code = make_machine(v, s, i);
+    s->code = vary_make_machine(v, s, i);
     if (!s->code)
         s->code = run_command(v, s, i);
     say_into(NULL);
@@ -207,9 +206,9 @@ void vary_unpack_machine(void *arg, uint64_t i, struct packed *from)
 
     i = vary_number(v, i);
     begin_slot(v, s, i);
-    if (v->cli->sqlite)
-        make_machine(v, s, i);
     PACKED_TAKE(from, s->code);
+    if (v->cli->sqlite && vary_is_complete(s))
+        vary_make_machine(v, s, i);
     PACKED_TAKE(from, s->gates);
     PACKED_TAKE(from, s->said);
     PACKED_TAKE(from, n);

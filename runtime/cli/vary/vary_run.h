@@ -43,13 +43,12 @@ struct vary {
     bool routers, ideal;    /* some machine has; some has such links */
     bool begun, any_row;    /* the head is written; a row is */
     uint64_t n_done, n_failed;
-    double end_s;               /* of a dry run */
-    bool different, lacks;      /* a machine has; one lacked memory, or a file */
-    enum exit_code failed;      /* of the first machine that has failed */
-    struct all_rows stats;      /* of --stats */
-    struct captured columns_of; /* the first machine that did not fail: its columns, */
-    struct wide head;           /* again; those of what is printed as it comes */
-    struct failure *failure;    /* owned: those before any that did not, */
+    double end_s;            /* of a dry run */
+    bool different, lacks;   /* a machine has; one lacked memory, or a file */
+    enum exit_code failed;   /* of the first machine that has failed */
+    struct all_rows stats;   /* of --stats */
+    struct wide head;        /* the columns of the first machine that did not fail */
+    struct failure *failure; /* owned: those before any that did not, */
     size_t n_failures, failures_room;
 };
 
@@ -77,6 +76,9 @@ bool vary_is_complete(const struct slot *s);
 bool vary_is_cut(const struct slot *s); /* was it ended, and not by its machine? */
 void vary_free_slot(struct vary *v, struct slot *s);
 
+/* The tables of machine `i` to `s`; messages are kept. */
+enum exit_code vary_make_machine(const struct vary *v, struct slot *s, uint64_t i);
+
 /* The combination that item `i` is. */
 uint64_t vary_number(const struct vary *v, uint64_t i);
 
@@ -91,6 +93,9 @@ bool vary_is_streamed(const struct vary *v);
  */
 
 bool vary_give_machine(void *arg, uint64_t i);
+
+/* The end of a part of --shard whose machines have all failed: rows of their keys alone. */
+void vary_give_bare_part(struct vary *v);
 
 /* Do the runs of one machine keep all workers busy? Its rows then have a note of their own. */
 bool vary_spreads(const struct cli *cli);

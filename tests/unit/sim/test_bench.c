@@ -316,7 +316,7 @@ static void inputs_are_read_from_files(void **state)
     assert_refused(topo, "M=@none.npy", NULL, "M must be an integer in 1..9, not '@none.npy'");
     assert_int_equal(begin(topo, shorter, NULL, &run, &why), KB_BAD_REQUEST);
     assert_non_null(strstr(why.text, "its shape (4,) is not that of tensor 'x', (5,)"));
-    assert_int_equal(begin(topo, "x=@/nowhere/none.npy", NULL, &run, &why), KB_FILE_ERROR);
+    assert_int_equal(begin(topo, "x=@/nowhere/none.npy", NULL, &run, &why), KB_BAD_FILE);
     unlink(x + 3);
     unlink(index + 7);
     unlink(shorter + 3);

@@ -12,8 +12,10 @@
  * struct llm_known. Then whatever lies between two collectives is leapt over, in all ranks and
  * layers: each PE waits until it would come to the last barrier, and takes part in that. So which
  * comes first at the collective, and with which command, is as ever. When the barrier ends at
- * another time than is known, the run is wrong, is thrown away and done again without leaps. The
- * first operation of all is not leapt over, as no barrier is before it.
+ * another time than is known, the run is wrong, is thrown away and done again without this leap. So
+ * it is when a rank that was ahead has sent a piece of its next collective to a PE that still
+ * leaps: the piece may be in the way of what is leapt over, as long as that brings bytes to the
+ * TCM. The first operation of all is not leapt over, as no barrier is before it.
  *
  * Example: 16 layers of 11 operations, a prefill of 1024 tokens on 8 cubes in a torus. What is
  * between collectives takes 409.3 us in each layer; all_reduce1 takes 34.65337 to 34.65803 us, by
@@ -50,15 +52,24 @@ static void has_done(const struct llm_pe *me, size_t done)
         *me->s->done = done + 1;
 }
 
+/* The last leap is not taken again. */
+static void was_wrong(const struct llm_pe *me)
+{
+    me->s->met[me->leap] = *me->s->is_wrong = true;
+}
+
 void llm_end(const struct llm_pe *me, size_t done)
 {
     tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
 
     me->s->came_fs[row(me, done)] = llm_now_fs(me);
+    me->s->quiet_fs[row(me, done)] = tl_filled_fs(me->tl);
     if (me->s->pes > 1)
         tl_barrier(me->tl, rank);
     tl_wait_all(me->tl);
     me->s->end_fs[row(me, done)] = llm_now_fs(me);
+    if (me->s->known && tl_met_fs(me->tl) < me->quiet_fs)
+        was_wrong(me);
     has_done(me, done);
 }
 
@@ -79,6 +90,22 @@ static size_t alone_from(const struct llm_step *s, size_t op)
     return n;
 }
 
+/* The operations among which `op` is, in which the rank is alone: where they are in llm_step.met.
+ */
+static size_t leap_at(const struct llm_pe *me, size_t op)
+{
+    const struct llm_step *s = me->s;
+    struct llm_layout l = llm_layout_of(s);
+    size_t first = op, layer = op < l.before ? 0 : (size_t)me->layer;
+
+    while (first > 0 && s->op[first - 1].is_layer == s->op[op].is_layer &&
+           !llm_between_ranks(&s->op[first - 1]))
+        first--;
+    if (op >= l.before + l.each)
+        layer = (size_t)s->layers - 1;
+    return (first + layer * l.each) * s->tp + me->rank;
+}
+
 /* The first PE of the rank that leaps leaves the ids free of what all of them leap over. */
 static void leave_ids(const struct llm_pe *me, size_t op, size_t end, int64_t later_fs)
 {
@@ -90,15 +117,18 @@ static void leave_ids(const struct llm_pe *me, size_t op, size_t end, int64_t la
     tl_skip(me->tl, draws->draw, draws->n, later_fs, me->pe_of);
 }
 
-size_t llm_leap(const struct llm_pe *me, size_t op, size_t done)
+size_t llm_leap(struct llm_pe *me, size_t op, size_t done)
 {
     const struct llm_step *s = me->s;
     size_t n = alone_from(s, op);
 
-    if (!s->known || op == 0 || n == 0)
+    if (!s->known || op == 0 || n == 0 || s->met[leap_at(me, op)])
         return 0;
+    me->leap = leap_at(me, op);
+    me->quiet_fs = s->known->quiet_fs[row_known(me, op + n - 1)];
     size_t last = row(me, done + n - 1);
     int64_t later = s->end_fs[row(me, done - 1)] - s->known->end_fs[row_known(me, op - 1)];
+    me->quiet_fs += later;
     for (size_t i = 0; i < n; i++) {
         s->came_fs[row(me, done + i)] = s->known->came_fs[row_known(me, op + i)] + later;
         s->end_fs[row(me, done + i)] = s->known->end_fs[row_known(me, op + i)] + later;
@@ -109,6 +139,6 @@ size_t llm_leap(const struct llm_pe *me, size_t op, size_t done)
     tl_idle(me->tl, s->came_fs[last] - llm_now_fs(me));
     llm_end(me, done + n - 1);
     if (s->end_fs[last] != end_fs)
-        *s->is_wrong = true;
+        was_wrong(me);
     return n;
 }

@@ -12,7 +12,9 @@ struct llm_pe {
     const uint32_t *pe_of; /* those of its rank */
     uint32_t rank, index, r, c;
     int64_t layer;
-    double start_ns; /* of the kernel */
+    double start_ns;  /* of the kernel */
+    size_t leap;      /* where its last one is in llm_step.met */
+    int64_t quiet_fs; /* when that has brought its last bytes to the TCM */
 };
 
 static inline int64_t each_of(const struct llm_matrix *m)
@@ -132,7 +134,7 @@ int64_t llm_now_fs(const struct llm_pe *me);
 void llm_end(const struct llm_pe *me, size_t done);
 
 /* How many operations from `op` on were leapt over; 0: it is to be done. */
-size_t llm_leap(const struct llm_pe *me, size_t op, size_t done);
+size_t llm_leap(struct llm_pe *me, size_t op, size_t done);
 
 /* `op` is left out, and has ended when the one before it has. */
 void llm_leave_out(const struct llm_pe *me, size_t done);

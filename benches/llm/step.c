@@ -442,7 +442,7 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
 }
 
 /* How many operations from `op` on were done, or are known. */
-static size_t some(const struct llm_pe *me, size_t op, size_t done)
+static size_t some(struct llm_pe *me, size_t op, size_t done)
 {
     size_t known = llm_leap(me, op, done);
 

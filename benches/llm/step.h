@@ -118,7 +118,7 @@ struct llm_limit {
  * the barrier behind each operation, and when they left it, in a layer that was simulated alone. */
 struct llm_known {
     uint32_t ranks; /* 0: nothing is known; 1: of one, and all are like it; or of all of them */
-    int64_t *came_fs, *end_fs; /* owned: [operation][rank, index] */
+    int64_t *came_fs, *quiet_fs, *end_fs; /* owned: [operation][rank, index]; see llm_step */
     /* Ids that are drawn, by the operation that a leap begins with; owned: [n_leaps]; NULL: ids
      * decide nothing. */
     struct llm_draws *leap;
@@ -147,8 +147,9 @@ struct llm_step {
     int64_t acc_bytes; /* room for accumulators */
     int64_t tcm_bytes;
     int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
-    int64_t *came_fs; /* written: the same: when it came to the barrier behind it */
-    int64_t *got_fs;  /* written: [rank, index]: when the next stage had what LLM_SEND sends it */
+    int64_t *came_fs;  /* written: the same: when it came to the barrier behind it */
+    int64_t *quiet_fs; /* written: the same: when the last bytes have come to its TCM by then */
+    int64_t *got_fs;   /* written: [rank, index]: when the next stage had what LLM_SEND sends it */
     /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
     bool may_repeat;
     struct llm_limit limit;
@@ -159,7 +160,9 @@ struct llm_step {
     int64_t *layers_done; /* written: how many were not left out */
     size_t *done;         /* written: how many operations the first PE has done */
     size_t *leapt;        /* written: [rank]: operations before the end of its last leap */
-    bool *is_wrong;       /* written: an operation that was leapt over ended at another time */
+    bool *is_wrong;       /* written: what was leapt over is not as known, and `met` says where */
+    bool *met; /* read and written: [operation of any layer, rank]: the first of those that
+                  are not to be leapt over */
 };
 
 /* Of the operations: those before the layers, and those of a layer. */

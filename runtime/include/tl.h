@@ -554,6 +554,12 @@ void tl_pay_at(tl_here here, tl_ctx *tl, tl_cost cost);
 #define tl_idle(tl, fs) tl_idle_at(TL_HERE, tl, fs)
 void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs);
 
+/* No message that has come since its last tl_idle() began has been at its ports before; INT64_MAX:
+ * none has come. */
+int64_t tl_met_fs(const tl_ctx *tl);
+/* When bytes have come to its TCM last, or a command other than a store has ended. */
+int64_t tl_filled_fs(const tl_ctx *tl);
+
 /*
  * The ids of commands that the kernel knows and does not simulate are left free, so that those that
  * are simulated have the ids that they would have: it is by ids that transactions take one of

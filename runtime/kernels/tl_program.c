@@ -166,7 +166,20 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs)
 
     if (fs < 0)
         BAD(&call, "%lld fs are before now", (long long)fs);
+    tl->idle_begin_fs = (int64_t)tl->kernels->now_fs;
+    tl->idle_end_fs = tl->idle_begin_fs + fs;
+    tl->met_fs = INT64_MAX;
     kernel_pay(tl, 0, fs);
+}
+
+int64_t tl_met_fs(const tl_ctx *tl)
+{
+    return tl->idle_end_fs > 0 ? tl->met_fs : INT64_MAX;
+}
+
+int64_t tl_filled_fs(const tl_ctx *tl)
+{
+    return (int64_t)tl->filled_fs;
 }
 
 void tl_skip_at(tl_here here, tl_ctx *tl, const tl_draw *draws, size_t n, int64_t later_fs,

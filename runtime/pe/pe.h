@@ -60,6 +60,7 @@ struct tl_ctx {
     struct command *readers;   /* under way, whose operands count them as users */
     struct command *updates;   /* that wait for such */
     uint32_t give_backs;       /* dead tensors whose room is yet to come back */
+    uint64_t filled_fs;        /* tl_filled_fs() */
     int64_t room_fs;           /* how long tl_alloc() has waited for room since the last command */
 
     size_t stack_bytes;
@@ -97,6 +98,8 @@ struct tl_ctx {
     uint8_t *buffer_taken;       /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
     struct paid paid;
+    int64_t idle_begin_fs, idle_end_fs; /* of its last tl_idle() */
+    int64_t met_fs;                     /* since that: tl_met_fs() */
 
     struct tcm_block room; /* ranges of the TCM that are taken: before the first, behind the last */
     struct gaps gaps;      /* between them */

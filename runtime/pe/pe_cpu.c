@@ -559,6 +559,8 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
     slot_free(s, slot);
     if (s->status != KB_OK)
         return;
+    if (done->stage != STAGE_DMA_WRITE)
+        done->command->pe->filled_fs = t;
     if (!done->token && work_is_dma(done)) {
         transfer_done(s, t, done->command);
         return;

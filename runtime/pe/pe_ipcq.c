@@ -369,13 +369,36 @@ static void count_channel_wait(struct tl_ctx *pe, int64_t joins_fs, int64_t star
     pe->waited_fs = start_fs;
 }
 
+/*
+ * When has the piece, which is in its slot at t, come to the ports of the receiver, if that was
+ * idle? It has come to the first of them no longer before t than its whole way takes alone:
+ * whatever it has waited for, it has waited for before that, or behind another that has come
+ * before.
+ */
+static void meet(const struct kb_sim *s, int64_t t, const struct work *work)
+{
+    const struct queue *q = work->token->queue;
+    struct tl_ctx *pe = &s->kernels->pes[q->receiver];
+
+    if (t <= pe->idle_begin_fs || work->start_fs >= pe->idle_end_fs)
+        return;
+    const struct trip trip =
+        walk_trip(s->topo, work->command->pe->src, q->memory, 0, false, 0, false);
+    const struct kb_cost way =
+        cost_beside_routers(s->topo, &s->mask, KB_WRITE, &trip, work->token->fetch_bytes, NULL);
+    bool is_known = s->topo->paths == 1 && s->topo->planes == 1;
+    int64_t came_fs = is_known ? t - cost_formula_fs(&way) : work->start_fs;
+    pe->met_fs = came_fs < pe->met_fs ? came_fs : pe->met_fs;
+}
+
 /* A piece is in its slot. */
-static void arrived(const struct work *work)
+static void arrived(const struct kb_sim *s, uint64_t t, const struct work *work)
 {
     const struct token *token = work->token;
     struct filled *slot = ipcq_slot_of(token->queue, token->i);
 
     count_channel_wait(token->command->pe, (int64_t)token->joins_fs, work->start_fs);
+    meet(s, (int64_t)t, work);
     slot->full = true;
     slot->id = token->command->op.id + token->number;
     pe_result(token->command->pe)->dma_write_bytes += token->fetch_bytes;
@@ -386,7 +409,7 @@ bool ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *work)
     struct command *c = work->command;
 
     if (c->task == TASK_SEND)
-        arrived(work);
+        arrived(s, t, work);
     else
         free_slot(s, t, work);
     if (--c->pieces_left > 0)

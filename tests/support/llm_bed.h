@@ -146,10 +146,12 @@ static inline void make_bed(struct bed *b, int64_t tp, int64_t p)
                                 .is_wrong = &wrong};
     b->step.end_fs = calloc(done, sizeof *b->step.end_fs);
     b->step.came_fs = calloc(done, sizeof *b->step.came_fs);
+    b->step.quiet_fs = calloc(done, sizeof *b->step.quiet_fs);
     b->step.got_fs = calloc((size_t)tp * b->chip.unit_pes, sizeof *b->step.got_fs);
     b->step.agrees = calloc(2, 1);
     b->bytes = malloc(kb_pe_count(b->chip.topo) * b->g.room);
-    assert_true(b->step.end_fs && b->step.came_fs && b->step.got_fs && b->step.agrees && b->bytes);
+    assert_true(b->step.end_fs && b->step.came_fs && b->step.quiet_fs && b->step.got_fs &&
+                b->step.agrees && b->bytes);
     memset(b->bytes, 0x41, kb_pe_count(b->chip.topo) * b->g.room); /* that no one has written */
 }
 
@@ -157,6 +159,7 @@ static inline void free_bed(struct bed *b)
 {
     free(b->step.end_fs);
     free(b->step.came_fs);
+    free(b->step.quiet_fs);
     free(b->step.got_fs);
     free(b->step.agrees);
     free(b->bytes);

@@ -252,7 +252,7 @@ static bool says(const kb_info *info, const char *text)
  * own, unless the NoC is a mesh. Between SIPs only a switch is sure to lead past the others. */
 static bool has_lone_units(const struct chip *c)
 {
-    if (c->round > 0) /* its memories are those of all */
+    if (c->round > 0 || says(&c->info, "space: hbm")) /* its memories are those of others, too */
         return false;
     if (c->info.sips > 1)
         return c->units <= 2 || strcmp(c->info.fabric, "switch") == 0;

@@ -547,7 +547,7 @@ int64_t model_parameters(const struct model *m)
 int64_t model_active_parameters(const struct model *m)
 {
     return model_parameters(m) - moe_layers(m) * (m->experts - m->chosen) * expert_parameters(m) -
-           m->vocab * m->hidden;
+           (m->tied ? 0 : m->vocab * m->hidden);
 }
 
 int64_t model_kv_bytes(const struct model *m, kb_dtype dtype)

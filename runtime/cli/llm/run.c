@@ -29,7 +29,12 @@
 #include "cli/out/stop.h"
 #include <stdlib.h>
 
-enum { EVENTS_AT_ONCE = 50000 }; /* a tenth of a second, where they are watched */
+enum {
+    EVENTS_AT_ONCE = 50000, /* a tenth of a second, where they are watched */
+    /* Where leaps were wrong so often, or as many of all operations of ranks, none is taken. */
+    WRONG_RUNS = 4,
+    WRONG_PART = 32
+};
 
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q)
 {
@@ -205,7 +210,8 @@ static bool may_leap(const struct cli *cli, const struct chip *c, const struct g
 struct manner {
     const struct llm_known *known;  /* NULL: nothing */
     struct llm_known *learns;       /* of ranks that are alone; NULL: they are not */
-    bool was_wrong;                 /* what was known */
+    bool was_wrong;                 /* what was known, at some leaps: */
+    bool *met;                      /* llm_step.met; NULL: nothing is known */
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
     const struct run_count *count;  /* NULL: none */
@@ -302,7 +308,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .done = &done,
                               .known = how->known,
                               .alone = how->learns != NULL,
-                              .is_wrong = &how->was_wrong}};
+                              .is_wrong = &how->was_wrong,
+                              .met = how->met}};
     const kb_options options = {
         .engine = cli->opts.engine, .no_values = true};
     kb_error why = {""};
@@ -312,6 +319,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     grid_of(c, shape_tokens(s), &w.step.p, &w.step.q);
     w.step.end_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.end_fs);
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
+    w.step.quiet_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.quiet_fs);
     w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
     w.step.leapt = memory_new(w.step.tp, sizeof *w.step.leapt);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
@@ -348,13 +356,16 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_sim_free(w.sim);
     free(w.step.got_fs);
     if (how->learns) {
-        *how->learns = (struct llm_known){
-            .ranks = w.step.tp, .came_fs = w.step.came_fs, .end_fs = w.step.end_fs};
+        *how->learns = (struct llm_known){.ranks = w.step.tp,
+                                          .came_fs = w.step.came_fs,
+                                          .quiet_fs = w.step.quiet_fs,
+                                          .end_fs = w.step.end_fs};
         if (draws_ids && (code || !draws_of_leaps(&draws, how->learns)))
             run_forget(how->learns);
     } else {
         free(w.step.end_fs);
         free(w.step.came_fs);
+        free(w.step.quiet_fs);
     }
     if (draws_ids)
         draws_end(&draws);
@@ -392,10 +403,20 @@ enum exit_code run_alone(const struct cli *cli, const struct chip *c, const stru
     return simulate(cli, c, &layer, &ranks, &(struct manner){.learns = out, .watch = watch}, &it);
 }
 
+static size_t count_met(const bool *met, size_t n)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += met[i];
+    return count;
+}
+
 void run_forget(struct llm_known *known)
 {
     draws_free(known);
     free(known->came_fs);
+    free(known->quiet_fs);
     free(known->end_fs);
     *known = (struct llm_known){0};
 }
@@ -404,12 +425,24 @@ enum exit_code run_each(const struct cli *cli, const struct chip *c, const struc
                         const struct shape *s, struct llm_known *known, int64_t *each_fs,
                         struct iteration *out)
 {
-    struct manner how = {.known = known && known->ranks > 0 ? known : NULL, .each_fs = each_fs};
-    enum exit_code code = simulate(cli, c, g, s, &how, out);
+    size_t n = run_operations(g) * (size_t)s->tp;
+    struct manner how = {.each_fs = each_fs};
+    enum exit_code code = EXIT_OK;
 
-    if (code || !how.was_wrong)
-        return code;
-    run_forget(known);
+    if (known && known->ranks > 0) {
+        how.known = known;
+        how.met = memory_new(n, sizeof *how.met);
+        for (int run = 0; run < WRONG_RUNS && WRONG_PART * count_met(how.met, n) <= n; run++) {
+            how.was_wrong = false;
+            code = simulate(cli, c, g, s, &how, out);
+            if (code || !how.was_wrong)
+                break;
+        }
+        free(how.met);
+        if (code || !how.was_wrong)
+            return code;
+        run_forget(known);
+    }
     return simulate(cli, c, g, s, &(struct manner){.each_fs = each_fs}, out);
 }
 
@@ -427,9 +460,14 @@ enum exit_code run_watched(const struct cli *cli, const struct chip *c, const st
     struct iteration it;
 
     layer.layers = 1;
-    return simulate(cli, c, &layer, s,
-                    &(struct manner){.known = known->ranks > 0 ? known : NULL, .watch = watch},
-                    &it);
+    if (known->ranks == 0)
+        return simulate(cli, c, &layer, s, &(struct manner){.watch = watch}, &it);
+    struct manner how = {.known = known,
+                         .watch = watch,
+                         .met = memory_new(run_operations(&layer) * (size_t)s->tp, 1)};
+    enum exit_code code = simulate(cli, c, &layer, s, &how, &it);
+    free(how.met);
+    return code;
 }
 
 enum exit_code run_counted(const struct cli *cli, const struct chip *c, const struct graph *g,

@@ -174,22 +174,36 @@ static void layers_of_other_experts_are_simulated(void **state)
 }
 
 /* With leaps between exchanges of ranks, and without. */
-static void ranks_that_exchange_rows_take_the_same_times(void **state)
+static void exchange_rows(int64_t ep, int64_t tokens)
 {
     struct cli cli = cli_of(&cube8_topology, KB_FUSED);
     struct model m = small_model(MODEL_MIXTRAL);
-    struct shape s = decode_of(8, 20, 16);
+    struct shape s = decode_of(8, tokens, 16);
     struct iteration few, all;
     struct graph g;
 
-    (void)state;
     m.layers = 12;
-    s.ep = 8;
+    s.ep = ep;
     few = time_by(&cli, &m, &s, &g);
     cli.opts.no_repeat = true;
     all = time_by(&cli, &m, &s, &g);
     all.layers = few.layers;
     assert_memory_equal(&few, &all, sizeof few);
+}
+
+static void ranks_that_exchange_rows_take_the_same_times(void **state)
+{
+    (void)state;
+    exchange_rows(8, 20);
+}
+
+/* Ranks that own a token less than others are in the next collective while these still combine, and
+ * what they send is in the way of that. */
+static void ranks_that_are_ahead_take_the_same_times(void **state)
+{
+    (void)state;
+    exchange_rows(8, 36);
+    exchange_rows(4, 57);
 }
 
 /* A net in which transactions between ranks take one of the switches by their ids. */
@@ -266,6 +280,7 @@ int main(void)
         cmocka_unit_test(machines_that_remember_simulate_all_layers),
         cmocka_unit_test(layers_of_even_experts_repeat),
         cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
+        cmocka_unit_test(ranks_that_are_ahead_take_the_same_times),
         cmocka_unit_test(layers_of_other_experts_are_simulated),
         cmocka_unit_test(ids_are_those_of_all_commands),
         cmocka_unit_test(causes_are_those_without_leaps),

@@ -49,6 +49,9 @@ static void parameters_are_those_that_are_published(void **state)
     assert_int_equal(model_active_parameters(&m), 36625618432);
     assert_int_equal(model_kv_bytes(&m, KB_BF16), 70272);
     assert_int_equal(m.weights, KB_F8E4M3);
+    m = read_model("mixtral-8x7b");
+    m.tied = true; /* a token multiplies with the table, which is the head */
+    assert_int_equal(model_active_parameters(&m), 12748853248);
 }
 
 /* The exit code of a config with this text. */

@@ -112,6 +112,42 @@ static void idles(tl_ctx *tl, const kb_args *args)
     mark(tl, args, 1);
 }
 
+/* A message of c0.pe0 comes to c0.pe1 while that is idle, and another one behind. By hand: nothing
+ * is in its way, so it may be at the ports from its issue on, 3 ns behind its call. */
+static void is_met(tl_ctx *tl, const kb_args *args)
+{
+    if (tl_pe(tl) == 0) {
+        tl_tensor *x = numbers(tl, 0, 1024);
+
+        mark_value(tl, args, 0, tl_filled_fs(tl) == llround(tl_time(tl) * 1e6));
+        mark_value(tl, args, 1, tl_time(tl));
+        tl_send(tl, 1, 0, x);
+        tl_idle(tl, 400000000);
+        tl_send(tl, 1, 0, x);
+        return;
+    }
+    tl_idle(tl, 1000000);
+    mark_value(tl, args, 1, tl_met_fs(tl) == INT64_MAX);
+    for (unsigned i = 2; i < 4; i++) {
+        tl_idle(tl, 100000000);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1024));
+        mark_value(tl, args, i, tl_met_fs(tl) < INT64_MAX ? (double)tl_met_fs(tl) / 1e6 : -1);
+    }
+}
+
+static void an_idle_pe_knows_when_it_was_met(void **state)
+{
+    static const uint32_t two[] = {0, 1};
+    struct marks m = {0};
+
+    (void)state;
+    free(talk(&cube8_topology, is_met, &m, two, 2));
+    assert_true(m.value[0][0] == 1);
+    assert_true(m.value[1][1] == 1);
+    assert_true(fabs(m.value[1][2] - m.value[0][1] - 3) < 1e-6);
+    assert_true(m.value[1][3] == -1);
+}
+
 static void idles_backwards(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
@@ -148,6 +184,7 @@ int main(void)
         cmocka_unit_test(the_breakdown_has_costs),
         cmocka_unit_test(a_cost_must_be_one),
         cmocka_unit_test(a_kernel_idles_to_the_femtosecond),
+        cmocka_unit_test(an_idle_pe_knows_when_it_was_met),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1217,7 +1217,7 @@ break_it 'a train owns its VC behind its end' $train 's/to->owned_until = x->fre
 break_it 'what waits for the room of a train is not told' $train 's/if \(from->starved && !from->endless\)/if (false)/'
 break_it 'a source goes on where others pass' runtime/engine/router.c 's/port->is_end = port->begins && .*;/port->is_end = port->begins;/'
 break_it 'a router has a longer lead than its overhead' runtime/engine/router.c 's/\(uint64_t\)\(at->overhead_fs & s->mask\.overhead\)/2 * (uint64_t)at->overhead_fs + 1/'
-break_it 'decisions of a bucket in any order' runtime/engine/agenda.c 's/^    sort\(a->due \+ .*\);$//'
+break_it 'decisions of a bucket in any order' runtime/engine/agenda.c 's/^    sort_due\(a\);$//'
 break_it 'decisions far away come when all else has' runtime/engine/agenda.h 's/return a->n_heap && .* \? /return a->n_heap \&\& first == \&none ? /'
 break_it 'ports decide before arrivals of their instant' runtime/engine/inorder_loop.h 's/EV_ARBITER, UINT32_MAX, EV_MAX_SLOTS - 1\)/EV_DONE, 0, 0)/; s/EV_ARBITER\)$/EV_DONE \&\& e == first_of_ports(s))/'
 break_it 'ports pass the events that they post' runtime/network/router_inside.h 's/s->router->until_fs = t;/;/'

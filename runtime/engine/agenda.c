@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH_FIRST = 16, SORTED_BY_STEPS = 64, BUCKETS_OF_ONE = 32 };
+enum { WIDTH_FIRST = 16, SORTED_BY_STEPS = 64, A_FEW = 16, BUCKETS_OF_ONE = 32 };
 
 /* -- rows ------------------------------------------------------------------------------------- */
 
 void agenda_free(struct agenda *a)
 {
     free(a->due);
+    free(a->other);
     free(a->heap);
     free(a->rows);
 }
@@ -57,7 +58,8 @@ static bool grow(struct agenda *a)
     enum { FIRST = 256 };
     uint32_t had = a->n_rows ? a->n_rows : 1, n = a->n_rows ? 2 * a->n_rows : FIRST;
 
-    if (!widen(&a->due, n + 1) || !widen(&a->heap, n) || !widen(&a->rows, n))
+    if (!widen(&a->due, n + 1) || !widen(&a->other, n + 1) || !widen(&a->heap, n) ||
+        !widen(&a->rows, n))
         return false;
     a->n_rows = n;
     free_rows(a, had);
@@ -111,19 +113,9 @@ bool agenda_add_slow(struct agenda *a, ev key, uint32_t index)
 
 /* -- the bucket that is due ------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b)
+/* A few rows, mostly in order. */
+static void sort_few(struct asked *rows, uint32_t n)
 {
-    const struct asked *x = a, *y = b;
-
-    return (x->key > y->key) - (x->key < y->key);
-}
-
-static void sort(struct asked *rows, uint32_t n)
-{
-    if (n > SORTED_BY_STEPS) {
-        qsort(rows, n, sizeof *rows, by_key);
-        return;
-    }
     for (uint32_t i = 1; i < n; i++) {
         struct asked row = rows[i];
         uint32_t k = i;
@@ -131,6 +123,52 @@ static void sort(struct asked *rows, uint32_t n)
         for (; k > 0 && rows[k - 1].key > row.key; k--)
             rows[k] = rows[k - 1];
         rows[k] = row;
+    }
+}
+
+/* `n` rows and the `more` behind them, both in order, into `to`. Which comes next is as good as
+ * random, so no branch depends on it. */
+static void merge(const struct asked *rows, uint32_t n, uint32_t more, struct asked *to)
+{
+    const struct asked *a = rows, *b = rows + n, *end_a = b, *end_b = b + more;
+
+    while (a < end_a && b < end_b) {
+        bool second = b->key < a->key;
+
+        *to++ = *(second ? b : a);
+        a += !second;
+        b += second;
+    }
+    memcpy(to, a, (size_t)(end_a - a) * sizeof *a);
+    memcpy(to + (end_a - a), b, (size_t)(end_b - b) * sizeof *b);
+}
+
+static void exchange(struct agenda *a)
+{
+    struct asked *due = a->due;
+
+    a->due = a->other;
+    a->other = due;
+}
+
+/*
+ * Puts what is due in order. Of many rows, as ports of a large machine have at one instant, a few
+ * are put in order at a time, then twice as many, until it is all.
+ */
+static void sort_due(struct agenda *a)
+{
+    uint32_t first = a->i_due, n = a->n_due - first, few = n > SORTED_BY_STEPS ? A_FEW : n;
+
+    for (uint32_t i = 0; i < n; i += few)
+        sort_few(a->due + first + i, n - i < few ? n - i : few);
+    for (uint32_t width = few; width < n; width *= 2) {
+        for (uint32_t i = 0; i < n; i += 2 * width) {
+            uint32_t left = n - i, some = left < width ? left : width;
+
+            left -= some;
+            merge(a->due + first + i, some, left < width ? left : width, a->other + first + i);
+        }
+        exchange(a);
     }
 }
 
@@ -166,5 +204,5 @@ void agenda_turn(struct agenda *a)
     a->words[at / 64] &= ~(UINT64_C(1) << at % 64);
     if (!a->words[at / 64])
         a->any &= ~(UINT64_C(1) << at / 64);
-    sort(a->due + a->i_due, a->n_due - a->i_due);
+    sort_due(a);
 }

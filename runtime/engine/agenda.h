@@ -37,9 +37,10 @@ struct agenda {
     uint64_t now; /* the bucket that is due */
     unsigned width;
     uint32_t n_due, i_due, n_heap;
-    struct asked *due;  /* owned; in order, taken up to i_due; has room for all */
-    struct asked *heap; /* owned; has room for all */
-    struct asked *rows; /* owned; what the lists are made of; [0] is none */
+    struct asked *due;   /* owned; in order, taken up to i_due; has room for all */
+    struct asked *other; /* owned; as much room, to sort what is due */
+    struct asked *heap;  /* owned; has room for all */
+    struct asked *rows;  /* owned; what the lists are made of; [0] is none */
     uint32_t n_rows, free_row;
     uint64_t any;                   /* words that are not 0 */
     uint64_t words[AGENDA_WORDS];   /* lists that are not empty */

@@ -49,6 +49,16 @@ static void print_box(FILE *out, struct dice *rng, const char *key)
     fputs("}\n", out);
 }
 
+/* By dice of their own: other keys are as without. Banks know no allocation. */
+static void print_more_contention(FILE *out, const struct dice *rng)
+{
+    static const char *const allocations[] = {"0.000001", "0.5", "1.0", "1.0", "3.0"};
+    struct dice more = {.state = rng->state ^ UINT64_C(0xa110c)};
+
+    if (chance(&more, 40) && !rng->no_delays && rng->slices != BANKS)
+        fprintf(out, ", vc_alloc_ns: %s", allocations[below(&more, COUNT(allocations))]);
+}
+
 /* Rings need two VCs of each class and priority. */
 static void print_contention(FILE *out, struct dice *rng, struct plan *p)
 {
@@ -70,6 +80,7 @@ static void print_contention(FILE *out, struct dice *rng, struct plan *p)
     fprintf(out, ", command_bytes: %" PRIu32, chance(rng, 40) ? 1 + below(rng, 64) : 0);
     credit = ANY(credits);
     fprintf(out, ", credit_ns: %s", rng->no_delays ? "0.0" : credit);
+    print_more_contention(out, rng);
     fprintf(out, ", arbiter: %s", chance(rng, 50) ? "rr" : "age");
     fprintf(out, ", input_speedup: %" PRIu32 "}\n", 1 + below(rng, 4));
 }

@@ -21,6 +21,7 @@ static const char *const defaults[][4] = {
     {"contention.prios", "1"},
     {"contention.command_bytes", "0"},
     {"contention.credit_ns", "0.0"},
+    {"contention.vc_alloc_ns", "0.0"},
     {"contention.arbiter", "age"},
     {"contention.input_speedup", "1"},
     {"ns_per_mm", "0.01"},

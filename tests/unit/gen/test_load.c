@@ -89,6 +89,7 @@ static const char *const listing[][2] = {
     {"contention.prios", "1"},
     {"contention.command_bytes", "0"},
     {"contention.credit_ns", "0.0"},
+    {"contention.vc_alloc_ns", "0.0"},
     {"contention.arbiter", "age"},
     {"contention.input_speedup", "1"},
     {"name", "t"},

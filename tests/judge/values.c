@@ -244,8 +244,8 @@ enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
 static const char *const lists[] = {
-    "sip.planes.", "sip.io_chiplets.", "missing.", "broken.",    "cube.noc.mesh.holes.",
-    "sip.net.",    "sip.io_cubes.",    "links.",   "fabric.net."};
+    "sip.planes.", "sip.io_chiplets.", "missing.", "broken.",     "cube.noc.mesh.holes.",
+    "sip.net.",    "sip.io_cubes.",    "links.",   "fabric.net.", "contention.hop_links."};
 
 /* Where the key is in `slots`, or where it would be. */
 static size_t slot_of(const struct judge_topo *t, const char *key)

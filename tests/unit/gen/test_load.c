@@ -92,6 +92,7 @@ static const char *const listing[][2] = {
     {"contention.vc_alloc_ns", "0.0"},
     {"contention.arbiter", "age"},
     {"contention.input_speedup", "1"},
+    {"contention.hop_links", "[]"},
     {"name", "t"},
     {"ns_per_mm", "0.01"},
     {"fabric.overhead_ns", "5.0"},

@@ -215,7 +215,7 @@ static uint64_t links_passed(const struct waits *w, uint32_t i)
         return 0;
     if (w->answers)
         links = all - links;
-    return links << 1 | (links == all);
+    return links << 1 | (links > vcs_last_part(&w->r->topo, w->places, w->n_places, w->answers));
 }
 
 /* Has another route added segment `i`, and how it leads on to the next one before `end`? */

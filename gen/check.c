@@ -398,6 +398,7 @@ static void check_cube(const struct spec *spec)
     check_cache(spec);
     check_l2(spec);
     check_memory_queue(spec);
+    check_memory_allocation(spec);
     noc_check(spec);
 }
 

@@ -96,6 +96,18 @@ void check_router(const struct spec *spec)
     check_turns(spec);
 }
 
+void check_memory_allocation(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_contention_vc_alloc_ns, KEY_cube_hbm_model};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && spec->contention_vc_alloc_ns > 0 &&
+        spec->contention_links == MODE_ROUTER && spec->cube_hbm_model != MEMORY_SERVER)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'contention.vc_alloc_ns' is not built for memories with banks behind routers: "
+                   "leave it 0, or take 'cube.hbm.model: server'");
+}
+
 void check_memory_queue(const struct spec *spec)
 {
     const enum key keys[] = {KEY_cube_hbm_queue_bytes, KEY_contention_packet_bytes};

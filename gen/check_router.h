@@ -6,6 +6,9 @@
 /* Checks the keys below `contention` with each other. */
 void check_router(const struct spec *spec);
 
+/* Checks that slices of a cube with this spec go with the time that VCs take. */
+void check_memory_allocation(const struct spec *spec);
+
 /* Checks the queues in front of the slices of a cube with this spec. */
 void check_memory_queue(const struct spec *spec);
 

@@ -49,6 +49,17 @@ static bool too_many(const struct making *m, uint32_t cube, uint32_t n)
                                      making_cube_text(m, cube), n, PORTS_MAX));
 }
 
+/* Do hop classes count links of that kind? */
+static bool counts(const struct spec *spec, const struct link_spec *kind)
+{
+    const struct text_specs *counted = &spec->contention_hop_links;
+    size_t i = 0;
+
+    while (i < counted->n && strcmp(counted->rows[i].text, kind->name) != 0)
+        i++;
+    return i < counted->n || !counted->n;
+}
+
 /* Numbers the ports of each cube. */
 static bool set_ports(struct making *m)
 {
@@ -71,6 +82,7 @@ static bool set_ports(struct making *m)
             .enters = m->ends[i].second || !m->one_way[m->ends[i].link],
             .owns = !m->ends[i].second,
             .closes = m->ends[i].closes,
+            .uncounted = !counts(m->spec, m->kinds[m->ends[i].link]),
             .of_sips = m->ends[i].item >= m->spec->sip_net.n,
             .ring = m->ends[i].ring ? m->ends[i].item * NET_DIMS_MAX + m->ends[i].ring : 0};
         cube->n++;

@@ -13,6 +13,7 @@ struct net_port {
     bool leads, enters; /* out of this cube, into it */
     bool owns;          /* the number of the link is that of this port */
     bool closes;        /* its link closes a ring of a torus */
+    bool uncounted;     /* hop classes do not count its link */
     bool of_sips;       /* an item of fabric.net has it */
     uint32_t ring;      /* its item and dimension there, from 1; 0: none */
 };

@@ -2,6 +2,7 @@
 #include "check.h"
 #include "net.h"
 #include "machine/tables.h"
+#include <string.h>
 
 bool net_of_sips(const struct spec *spec)
 {
@@ -115,9 +116,43 @@ static void check_rails(const struct spec *spec)
                    "'sip.routes' cannot stand beside 'fabric.net'");
 }
 
+static bool is_link(const struct spec *spec, const char *name)
+{
+    size_t i = 0;
+
+    while (i < spec->links.n && strcmp(spec->links.rows[i].name, name) != 0)
+        i++;
+    return i < spec->links.n || strcmp(name, "d2d") == 0;
+}
+
+/* Which links hop classes count: on the one way that a pair has, between cubes of one graph. */
+static void check_hop_links(const struct spec *spec)
+{
+    const struct text_specs *kinds = &spec->contention_hop_links;
+
+    if (!kinds->n)
+        return;
+    for (size_t i = 0; i < kinds->n; i++)
+        if (!is_link(spec, kinds->rows[i].text))
+            diag_error(spec->diag, kinds->rows[i].at,
+                       "'contention.hop_links' has '%s', which is none of 'links'",
+                       kinds->rows[i].text);
+    if (!net_is_meant(spec))
+        diag_error(spec->diag, spec_place(spec, KEY_contention_hop_links),
+                   "'contention.hop_links' needs 'sip.net'");
+    if (spec->sip_paths > 1)
+        diag_error(spec->diag, spec_place(spec, KEY_contention_hop_links),
+                   "'contention.hop_links' cannot stand beside 'sip.paths': ways of a pair would "
+                   "need other numbers of virtual channels");
+    if (spec->sips > 1 && spec->fabric_shape != FABRIC_NET)
+        diag_error(spec->diag, spec_place(spec, KEY_contention_hop_links),
+                   "'contention.hop_links' wants one SIP, or 'fabric.net' between several");
+}
+
 void net_check(const struct spec *spec)
 {
     check_version(spec);
+    check_hop_links(spec);
     check_rails(spec);
     if (spec->sip_paths > 1 && spec->sip_routes_impl.name && net_is_meant(spec))
         diag_error(spec->diag, spec_place(spec, KEY_sip_paths),

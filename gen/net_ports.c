@@ -25,7 +25,8 @@ static void fill_cube(struct routes *r, uint32_t cube)
                               .flags = (uint8_t)(PORT_IS | PORT_FROM_NOC | PORT_TO_NOC |
                                                  (of->ports[port].leads ? PORT_OUT : 0) |
                                                  (of->ports[port].owns ? PORT_OWNS : 0) |
-                                                 (of->ports[port].closes ? PORT_CLOSES : 0)),
+                                                 (of->ports[port].closes ? PORT_CLOSES : 0) |
+                                                 (of->ports[port].uncounted ? PORT_UNCOUNTED : 0)),
                               .ring = (uint16_t)of->ports[port].ring};
     for (uint32_t i = 0; i < net->n_io; i++)
         if (!net_is_switch(net, cube) && net->io_cubes[i] == cube % t->cubes)

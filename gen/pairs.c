@@ -26,7 +26,8 @@
  */
 #include "pairs.h"
 #include "sips.h"
-#include "machine/walk.h"
+#include "base/larger.h"
+#include "machine/vcs.h"
 
 enum { ALIKE_SHOWN = 3 };
 
@@ -38,13 +39,19 @@ static bool is_shown(uint32_t i, uint32_t n)
 
 uint32_t pairs_links(const struct kb_topology *t, uint32_t from, uint32_t to)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, first = 1, last = 1;
 
-    if (from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
+    if (from == to || from == NO_WHERE || to == NO_WHERE || !mesh_has_way(t, 0, from, to))
         return 0;
-    for (uint32_t at = from; at != to; n++)
-        at = walk_neighbour(t, at, mesh_step(t, 0, false, at, from, to));
-    return n;
+    for (uint32_t at = from; at != to;) {
+        uint32_t exit = mesh_step(t, 0, false, at, from, to);
+
+        last = vcs_counts(net_port(t, at, exit));
+        first = at == from ? last : first;
+        n += last;
+        at = walk_neighbour(t, at, exit);
+    }
+    return n + 1 - smaller(first, last);
 }
 
 static bool has_way_ashore(const struct kb_topology *t, uint32_t plane, uint32_t cube,

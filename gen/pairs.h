@@ -28,7 +28,8 @@ void pairs_from(const struct pairs *p, uint32_t sip, uint32_t to, uint32_t *firs
 /* Is a route walked from `from`, one of those, to `to`? */
 bool pairs_has(const struct pairs *p, uint32_t from, uint32_t to);
 
-/* Links of a net that the route between two cubes has, in this direction; 0: there is no way. */
+/* Parts of the VCs that hop classes need for the route between two cubes and for the way back: its
+ * links, or if some are not counted those before the last one, and one more. 0: there is no way. */
 uint32_t pairs_links(const struct kb_topology *t, uint32_t from, uint32_t to);
 
 #endif

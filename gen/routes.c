@@ -43,6 +43,7 @@ static void set_routers(struct kb_topology *t, const struct spec *s)
     t->prios = (uint8_t)s->contention_prios;
     t->command_bytes = (uint32_t)s->contention_command_bytes;
     t->credit_fs = fs_of_ns(s->contention_credit_ns);
+    t->vc_alloc_fs = fs_of_ns(s->contention_vc_alloc_ns);
     t->arbiter = (uint8_t)s->contention_arbiter;
     t->input_speedup = (uint8_t)s->contention_input_speedup;
 }

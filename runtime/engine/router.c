@@ -40,6 +40,13 @@ static bool is_source(enum node_kind kind)
            kind == NODE_HBM_CTRL || kind == NODE_SRAM || kind == NODE_PE_TCM;
 }
 
+/* What a router takes of a segment that is not the first of its packet, if of that it takes `fs`.
+ */
+static int64_t behind_alloc(const struct router *r, int64_t fs)
+{
+    return fs > r->alloc_fs ? fs - r->alloc_fs : 0;
+}
+
 /* What a segment that goes on by the port spends before it at least, less the 1 fs of its channel.
  * Memories and m_cpus are ends: nothing goes on there. */
 static void set_lead(struct kb_sim *s, struct out_port *port, const struct channel_row *row)
@@ -56,7 +63,7 @@ static void set_lead(struct kb_sim *s, struct out_port *port, const struct chann
     if (port->is_end && at->kind != NODE_PE_DMA)
         port->lead_fs = EV_PAST;
     else if (node[0] < walk_first_io_node(t) && !(t->impls && t->impls->nodes))
-        port->lead_fs = (uint64_t)(at->overhead_fs & s->mask.overhead);
+        port->lead_fs = (uint64_t)behind_alloc(s->router, at->overhead_fs & s->mask.overhead);
 }
 
 static uint32_t end_node_of(const struct kb_topology *t, const struct channel_row *row)
@@ -165,12 +172,14 @@ static struct way *make_way(struct kb_sim *s, const struct txn *txn, bool answer
         uint32_t port = router_port(s->router, row->port, lane);
 
         set_port(s, row, port, lane, txn->dst);
-        way->rows[i] =
-            (struct way_row){.port = port,
-                             .end = row->end,
-                             .endless = row->end == END_SINK || s->router->ports[port].endless,
-                             .ready_fs = row->node_fs,
-                             .gbs = row->gbs};
+        way->rows[i] = (struct way_row){
+            .port = port,
+            .end = row->end,
+            .endless = row->end == END_SINK || s->router->ports[port].endless,
+            .ready_fs = row->node_fs,
+            .next_fs =
+                row->end == END_ROUTER ? behind_alloc(s->router, row->node_fs) : row->node_fs,
+            .gbs = row->gbs};
         if (i && way->rows[i - 1].end != END_M_CPU && c->rows[i - 1].gbs < row->gbs)
             way->rows[i].gbs = c->rows[i - 1].gbs;
         way->rows[i].segment_fs = segment_fs(t->segment_bytes, way->rows[i].gbs);
@@ -394,6 +403,7 @@ bool router_new(struct kb_sim *s)
     r->segment_bytes = t->segment_bytes;
     r->packet_segments = t->packet_bytes ? t->packet_bytes / t->segment_bytes : UINT32_MAX;
     r->speedup = t->input_speedup;
+    r->alloc_fs = t->vc_alloc_fs & s->mask.overhead;
     r->by_turns = t->arbiter == ARBITER_RR;
     r->wake_fs = ROUTER_NEVER;
     r->ports = rows_new(n, sizeof *r->ports);

@@ -114,7 +114,8 @@ struct way_row {
     uint8_t vc, n_vcs; /* a packet may own these */
     uint8_t end;       /* enum channel_end */
     bool endless;      /* nothing is counted there: an answer is taken at its end as it comes */
-    int64_t ready_fs;  /* from arrival to readiness at its end */
+    int64_t ready_fs;  /* from arrival to readiness at its end, of the first segment of a packet, */
+    int64_t next_fs;   /* and of those behind it */
     double gbs;        /* of port and input server: the narrower of both edges */
     uint64_t
         segment_fs; /* that a whole segment takes of them, if all take the same; 0: they do not */
@@ -222,8 +223,9 @@ struct router {
     size_t n_links, n_ports;
     uint64_t turns; /* a multiple of all numbers of lanes */
     uint32_t n_vcs, segment_bytes, packet_segments, speedup;
-    bool by_turns; /* arbiter: rr */
-    bool paced;    /* the width of the agenda follows from a way */
+    int64_t alloc_fs; /* of its readiness a router spends so much to give a packet its VC */
+    bool by_turns;    /* arbiter: rr */
+    bool paced;       /* the width of the agenda follows from a way */
     uint32_t n_flights;
     uint32_t n_parcels, free_parcel;
     uint32_t n_arrivals, free_arrival;

@@ -382,13 +382,15 @@ void net_grant(struct kb_sim *s, uint64_t t, const struct router_grant *g)
         g->input == NO_INPUT ? waiter_at_source(s, g->port) : waiter_in(s, g->port, g->input);
     struct net_segment *segment = candidate(s, t, &x);
     uint64_t there = t + (uint64_t)channel_fs(port->wire_fs);
+    bool first = g->number % s->router->packet_segments == 0; /* of its packet */
 
     if (!segment)
         return;
     end_block(s, t, segment);
     net_path_place(&net_of(s)->waits, &segment->path, segment->mark, place_vc(port->link, g->vc));
     note_last(s, segment, g);
-    segment->since_fs = there + (uint64_t)row->ready_fs;
+    segment->since_fs = there + (uint64_t)(first ? row->ready_fs : row->next_fs);
+    segment->path.got_fs -= first ? 0 : row->ready_fs - row->next_fs;
     segment->waits = segment->blocked = 0;
     if (row->end > END_NODE)
         note_end(s, there, segment, g, (enum channel_end)row->end);

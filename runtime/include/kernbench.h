@@ -110,7 +110,7 @@ typedef struct kb_info {
     bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
     const char *routes;   /* links: router, of a net: what keeps packets from waiting in a circle:
                              "all VCs", "datelines", "hop classes"; NULL elsewhere */
-    unsigned hop_classes; /* of routes "hop classes": how many; else 0 */
+    unsigned hop_classes; /* of routes "hop classes": how many parts of the VCs; else 0 */
     const char *detours;  /* links: router, where something is missing or broken: how routes around
                              it keep packets from waiting in a circle; NULL elsewhere */
     bool packets;         /* some PE cuts its transactions into packets */

@@ -154,8 +154,9 @@ enum {
     PORT_OWNS = 4, /* the number of the link is that of this port */
     PORT_FROM_NOC = 8,
     PORT_TO_NOC = 16,
-    PORT_CLOSES = 32, /* its link closes a ring */
-    PORT_DOWN = 64    /* ROUTES_UP_DOWN: its link leads down */
+    PORT_CLOSES = 32,    /* its link closes a ring */
+    PORT_DOWN = 64,      /* ROUTES_UP_DOWN: its link leads down */
+    PORT_UNCOUNTED = 128 /* hop classes do not count its link */
 };
 
 /* A mesh or torus of a net: the cubes of its first dimension follow each other. */

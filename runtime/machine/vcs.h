@@ -17,8 +17,9 @@
  *     VCS_BY_LINKS         of a net, and nothing else: vcs_part_of_links() says the part. With
  *                          datelines (t->routes_by) the upper half behind the closing link of the
  *                          dimension of a torus in which its link lies; with hop classes the part
- *                          of the number of links that lie before it, of t->hop_classes equal
- *                          ones, the last of which has the rest
+ *                          of the number of links that lie before it, without those that are not
+ *                          counted (PORT_UNCOUNTED), of t->hop_classes equal ones, the last of
+ *                          which has the rest
  *
  * 0 is all VCs of the group. Part p of n VCs is [p * n / parts, (p + 1) * n / parts).
  *
@@ -107,6 +108,12 @@ static inline const struct port_row *vcs_exit_port(const struct kb_topology *t,
     return exit < t->ports ? net_port(t, p->at.cube, exit) : NULL;
 }
 
+/* Links that hop classes count there: 1, or 0 of a link of another kind. NULL: there is no link. */
+static inline uint32_t vcs_counts(const struct port_row *port)
+{
+    return port && !(port->flags & PORT_UNCOUNTED);
+}
+
 /* Whether both lie in one ring, and the first has been behind its closing link, or is that. */
 static inline bool vcs_is_behind(const struct port_row *a, bool behind, const struct port_row *b)
 {
@@ -119,13 +126,24 @@ static inline void vcs_find_links(const struct kb_topology *t, struct route_plac
     for (uint32_t i = 0; i < n; i++) {
         const struct port_row *last = i ? vcs_exit_port(t, &p[i - 1]) : NULL;
 
-        p[i].links = (uint16_t)(i ? p[i - 1].links + (last != NULL) : 0);
+        p[i].links = (uint16_t)(i ? p[i - 1].links + vcs_counts(last) : 0);
         p[i].before = i && vcs_is_behind(last, p[i - 1].before, vcs_exit_port(t, &p[i]));
         p[i].after = 0;
     }
     for (uint32_t i = n - (n > 0); i-- > 0;)
         p[i].after =
             vcs_is_behind(vcs_exit_port(t, &p[i + 1]), p[i + 1].after, vcs_exit_port(t, &p[i]));
+}
+
+/* The part of the last link of a way of a net, that of a packet behind it. */
+static inline uint32_t vcs_last_part(const struct kb_topology *t, const struct route_place *p,
+                                     uint32_t n, bool answers)
+{
+    uint32_t all = p[n - 1].links, i = answers ? 0 : n - 1;
+
+    while (i < n && !vcs_exit_port(t, &p[i]))
+        i += answers ? 1u : UINT32_MAX;
+    return i < n ? all - vcs_counts(vcs_exit_port(t, &p[i])) : 0;
 }
 
 /* The part on the edge of hop `hop` of segment `i`, of the `n` of a route of a net. The three edges
@@ -137,14 +155,14 @@ static inline uint32_t vcs_part_of_links(const struct kb_topology *t, const stru
     bool enters = hop == 0 && i > 0 && vcs_exit_port(t, &p[i - 1]);
     bool leaves = seg->exit < t->ports && hop + 2u >= seg->n_hops;
     const struct route_place *of = enters ? &p[i - 1] : &p[i];
-    uint32_t all = p[n - 1].links, passed = answers ? all - of->links : of->links, most;
+    uint32_t all = p[n - 1].links, passed = answers ? all - of->links : of->links, last;
 
     if (t->routes_by != ROUTES_HOPS)
         return answers ? of->after : of->before;
     if (enters || leaves)
-        return answers ? passed - 1 : passed;
-    most = all && !t->hops_inside ? all - 1 : all;
-    return passed < most ? passed : most;
+        return answers ? passed - vcs_counts(vcs_exit_port(t, of)) : passed;
+    last = vcs_last_part(t, p, n, answers);
+    return passed > last && !t->hops_inside ? last : passed;
 }
 
 /* The dateline that the exit of segment `at` leads over, as a bit of `crossed`; 0: none. */

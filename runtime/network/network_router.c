@@ -74,6 +74,17 @@ static ALWAYS_INLINE void take_room(struct vc *vc, int64_t nbytes)
     vc->credits -= nbytes;
 }
 
+/* When the owner of `vc` has left it, and the offer's packet can have it: from a buffer an
+ * allocation later. */
+static ALWAYS_INLINE uint64_t free_at(const struct router *r, const struct vc *vc, uint32_t input)
+{
+    uint64_t at = vc->owned_until;
+
+    if (r->alloc_fs && input != NO_INPUT && at && at != ROUTER_NEVER)
+        at = after(at, r->alloc_fs);
+    return at;
+}
+
 /* The first of a packet: the VC that it takes at `t`, and when it has one. */
 static uint64_t new_vc_at(struct router *r, uint32_t index, uint64_t t, struct offers *offers,
                           int64_t nbytes)
@@ -87,7 +98,7 @@ static uint64_t new_vc_at(struct router *r, uint32_t index, uint64_t t, struct o
 
         if (at > t)
             r->ports[index].starved = true;
-        at = larger(at, vcs[i].owned_until);
+        at = larger(at, free_at(r, &vcs[i], offers->next->input));
         if (at <= t && offers->next->vc == NO_VC)
             offers->next->vc = (uint8_t)i;
         least = at < least ? at : least;
@@ -253,6 +264,14 @@ static ALWAYS_INLINE void take_server(const struct router *r, struct out_port *p
     port->server_fs[server] = until;
 }
 
+/* A segment has left the front of a buffer at `t`, and is gone at `until`: when the next one can
+ * follow. The first of a packet gets its VC then. */
+static ALWAYS_INLINE uint64_t next_from(const struct router *r, bool ends, uint64_t t,
+                                        uint64_t until)
+{
+    return ends && r->alloc_fs ? after(until, r->alloc_fs) : t + 1;
+}
+
 /*
  * The first segment of the input has gone at `t` by port `out`, by an input server that is busy
  * until `until`. The next one is mostly of the same packet, and waits for the same port: which
@@ -266,6 +285,7 @@ static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t i
     struct out_port *port = &r->ports[vc->port];
     uint64_t nbytes = front_of(vc)->nbytes;
 
+    vc->from_fs = next_from(r, front_of(vc)->ends, t, until);
     take_server(r, port, until);
     vc->first = (vc->first + 1) & (vc->room - 1);
     vc->n--;
@@ -277,13 +297,11 @@ static ALWAYS_INLINE void take_from_buffer(struct kb_sim *s, int how, uint32_t i
                 nbytes);
     if (router_is_hop(how))
         router_post_note(s, until, &(struct note){.kind = NOTE_SERVER, .port = vc->port});
-    else if (vc->n && next_port(front_of(vc)) == out) {
-        vc->from_fs = t + 1;
+    else if (vc->n && next_port(front_of(vc)) == out)
         return;
-    }
     unlink_input(r, &r->ports[out], input);
     if (vc->n)
-        wait_for_port(s, how, input, t + 1);
+        wait_for_port(s, how, input);
 }
 
 /* The next segment of a source has gone at `t`. */
@@ -410,10 +428,13 @@ static ALWAYS_INLINE bool grant(struct kb_sim *s, int how, uint32_t index, uint6
         own_vc(vc, &r->vcs[offer->input].out_vc, offer->vc, segment.ends, until);
         take_from_buffer(s, how, offer->input, index, t, until);
     }
-    segment.ready_fs = after(arrives, segment.row->ready_fs);
+    segment.ready_fs =
+        after(arrives, segment.begins ? segment.row->ready_fs : segment.row->next_fs);
     reach(s, how, arrives, taken, there, &segment);
     if (router_is_hop(how))
         changes(s, how, index, until);
+    if (router_is_hop(how) && segment.ends && r->alloc_fs)
+        changes(s, how, index, after(until, r->alloc_fs));
     return segment.begins && !segment.ends;
 }
 

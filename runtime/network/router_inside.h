@@ -131,17 +131,16 @@ static inline uint64_t server_free(const struct router *r, const struct out_port
     return least;
 }
 
-/* The input has a first segment, since `t`: it waits for its port. */
-static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t input, uint64_t t)
+/* The input has a first segment: it waits for its port. */
+static ALWAYS_INLINE void wait_for_port(struct kb_sim *s, int how, uint32_t input)
 {
     struct router *r = s->router;
     struct vc *vc = &r->vcs[input];
     const struct segment *segment = front_of(vc);
     uint32_t index = next_port(segment);
     struct out_port *port = &r->ports[index];
-    uint64_t ready = larger(segment->ready_fs, t);
+    uint64_t ready = larger(segment->ready_fs, vc->from_fs);
 
-    vc->from_fs = t;
     vc->next = port->inputs;
     port->inputs = input;
     if (!router_is_hop(how))
@@ -176,7 +175,7 @@ static ALWAYS_INLINE void put(struct kb_sim *s, int how, uint32_t input,
     if (vc->run == vc->n - 1)
         vc->run = run_of(vc, vc->run);
     if (vc->n == 1)
-        wait_for_port(s, how, input, 0);
+        wait_for_port(s, how, input);
 }
 
 /* A place of `nbytes` in the buffer of `input` is free, and known to be so at `t`. */

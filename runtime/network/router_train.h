@@ -73,7 +73,7 @@ static ALWAYS_INLINE void train_pass(struct kb_sim *s, struct out_port *port, st
     port->busy_fs += taken;
     if (!x->row->endless)
         take_room(to, nbytes);
-    segment.ready_fs = after(arrives, x->row->ready_fs);
+    segment.ready_fs = after(arrives, x->row->next_fs);
     if (x->row->end != END_ROUTER)
         reach(s, 0, arrives, taken, x->there, &segment);
     else if (to->n < to->room || vc_room(to))
@@ -101,7 +101,7 @@ static ALWAYS_INLINE void train_end(struct kb_sim *s, struct out_port *port, str
     if (to->run == x->n_before)
         to->run = run_of(to, to->run);
     if (x->n_before == 0 && to->n) /* without memory it has come to nothing */
-        wait_for_port(s, 0, x->there, 0);
+        wait_for_port(s, 0, x->there);
 }
 
 /* A place in the buffer of `vc` is free, and known to be so at `t`, behind all that were before. */
@@ -135,10 +135,10 @@ static uint64_t train_left(struct kb_sim *s, uint32_t index, uint32_t input, str
     struct vc *vc = &r->vcs[input];
     struct out_port *from = &r->ports[vc->port];
 
+    vc->from_fs = next_from(r, x->ends, x->last_fs, x->free_fs);
     vc->first = (vc->first + x->n) & (vc->room - 1);
     vc->n -= x->n;
     vc->run -= x->n;
-    vc->from_fs = x->last_fs + 1;
     from->held -= x->n;
     from->server_fs[0] = x->free_fs;
     port->coming -= x->n;
@@ -152,7 +152,7 @@ static uint64_t train_left(struct kb_sim *s, uint32_t index, uint32_t input, str
     port->inputs = NO_INPUT;
     vc->run = run_of(vc, 0);
     if (vc->n)
-        wait_for_port(s, 0, input, x->last_fs + 1);
+        wait_for_port(s, 0, input);
     return ROUTER_NEVER;
 }
 

@@ -893,6 +893,7 @@ const struct kb_topology two_cubes_topology = {
     .prios = 1,
     .command_bytes = 0,
     .credit_fs = 0,
+    .vc_alloc_fs = 0,
     .arbiter = 0,
     .input_speedup = 1,
     .vcs_vary = 0,

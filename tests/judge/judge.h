@@ -105,6 +105,7 @@ struct judge_port {
     bool closing;  /* that ring */
     double bw_gbs, distance_mm, latency_ns, overhead_ns; /* overhead below 0: the cube's ucie */
     uint32_t lanes;
+    bool counted; /* by hop classes */
 };
 
 struct judge_net;
@@ -156,7 +157,8 @@ struct judge_topo {
     bool detours_apart;  /* they have VCs of their own */
     bool datelines;      /* of a net: each ring has two halves of VCs */
     bool up_down;        /* of a net: routes go up its tree, then down */
-    uint32_t hops;       /* of a net: equal parts of VCs, one for each link of a route; 0: none */
+    uint32_t hops; /* of a net: equal parts of VCs, one for each link of a route that is counted; 0:
+                      none */
     uint32_t **far; /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 

@@ -306,6 +306,18 @@ static double link_number(const struct judge_topo *t, const char *kind, const ch
     return text ? strtod(text, NULL) : otherwise;
 }
 
+/* Do hop classes count links of that kind? */
+static bool is_counted(const struct judge_topo *t, const char *kind)
+{
+    struct judge_list kinds = judge_texts(t, "contention.hop_links");
+    bool found = kinds.n == 0;
+
+    for (size_t i = 0; i < kinds.n; i++)
+        found |= strcmp(kinds.items[i], kind) == 0;
+    free(kinds.items);
+    return found;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct judge_port *x = a, *y = b;
@@ -334,7 +346,8 @@ static struct judge_port port_of(const struct judge_topo *t, const struct link *
                            .closing = link->closing,
                            .leads = end == 0 || !link->one_way,
                            .overhead_ns = -1,
-                           .lanes = 1};
+                           .lanes = 1,
+                           .counted = is_counted(t, link->kind)};
 
     if (d2d) {
         p.bw_gbs = judge_number(t, "sip.d2d.bw_gbs");

@@ -289,7 +289,8 @@ struct judge_path judge_find_path(const struct judge_topo *t, struct judge_netwo
     for (size_t i = 0; t->net && i + 1 < whole.n; i++)
         if (judge_port_at(t, whole.nodes[i]) && judge_port_at(t, whole.nodes[i + 1])) {
             passed.all_links++;
-            passed.links += i < before;
+            if (i < before)
+                judge_pass_link(&passed, judge_port_at(t, whole.nodes[i]));
         }
     judge_clear_way(&whole);
     for (size_t i = 1; i < w.n; i++) {

@@ -55,9 +55,10 @@ struct judge_passed {
     bool grid[2];             /* of the SIPs */
     uint32_t sip;
     bool backwards; /* an answer, or what goes the way of one */
-    /* of a net: links passed and all of them, the ring of the last one, and whether it lies behind
-     * the closing link of that */
-    uint32_t links, all_links, ring;
+    /* of a net: links passed and all of them, those that hop classes count and whether the last
+     * one is one, the ring of the last one, and whether it lies behind the closing link of that */
+    uint32_t links, all_links, counted, ring;
+    bool last_counted;
     bool behind, closing;
 };
 
@@ -66,6 +67,9 @@ enum { JUDGE_WAY_MOST = 512 }; /* cubes */
 /* shares.c: the VCs on edge `i` of a way, whose edges are asked for one after the other. */
 struct judge_share judge_share_of(const struct judge_topo *t, struct judge_passed *p,
                                   const struct judge_way_nodes *w, size_t i);
+
+/* A packet has gone over the link of a net that begins at `out`. */
+void judge_pass_link(struct judge_passed *p, const struct judge_port *out);
 
 /* The port of a net on node `node`; NULL: it is none, or leads to an IO chiplet. */
 const struct judge_port *judge_port_at(const struct judge_topo *t, size_t node);

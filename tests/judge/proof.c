@@ -125,11 +125,27 @@ static bool closes_rings(const struct judge_topo *t)
     return false;
 }
 
+/* Links that are counted, without the last one in either direction, and a part for that. */
+static uint32_t parts_of(const struct judge_topo *t, const struct judge_way_nodes *w)
+{
+    struct judge_passed p = {0};
+    bool first_counted = false;
+
+    for (size_t i = 0; i + 1 < w->n; i++) {
+        if (!judge_port_at(t, w->nodes[i]) || !judge_port_at(t, w->nodes[i + 1]))
+            continue;
+        judge_pass_link(&p, judge_port_at(t, w->nodes[i]));
+        if (p.links == 1)
+            first_counted = p.last_counted;
+    }
+    return p.links ? p.counted + 1 - (first_counted && p.last_counted) : 0;
+}
+
 static void find_longest(const struct judge_topo *t, const struct judge_route *r, bool backwards,
                          void *arg)
 {
     struct judge_way_nodes w = judge_way_of(r, 0, r->n - 1, backwards);
-    uint32_t *most = arg, n = links_of(t, &w);
+    uint32_t *most = arg, n = parts_of(t, &w);
 
     *most = n > *most ? n : *most;
     judge_clear_way(&w);

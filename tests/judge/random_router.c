@@ -16,6 +16,7 @@ struct plan {
     bool mesh, holes;            /* inside the cubes */
     bool gaps;                   /* parts may be missing or broken */
     bool net;                    /* a part of VCs for each link of a route, perhaps */
+    bool counts;                 /* or for each of some kinds */
 };
 
 static void print_overhead(FILE *out, struct dice *rng)
@@ -49,6 +50,18 @@ static void print_box(FILE *out, struct dice *rng, const char *key)
     fputs("}\n", out);
 }
 
+/* By dice of their own: other keys are as without. Banks know no allocation. */
+static void print_more_contention(FILE *out, const struct dice *rng, const struct plan *p)
+{
+    static const char *const allocations[] = {"0.000001", "0.5", "1.0", "1.0", "3.0"};
+    struct dice more = {.state = rng->state ^ UINT64_C(0xa110c)};
+
+    if (chance(&more, 40) && !rng->no_delays && rng->slices != BANKS)
+        fprintf(out, ", vc_alloc_ns: %s", allocations[below(&more, COUNT(allocations))]);
+    if (p->counts && chance(&more, 40))
+        fprintf(out, ", hop_links: [%s]", chance(&more, 50) ? "a" : "b, d2d");
+}
+
 /* Rings need two VCs of each class and priority. */
 static void print_contention(FILE *out, struct dice *rng, struct plan *p)
 {
@@ -70,6 +83,7 @@ static void print_contention(FILE *out, struct dice *rng, struct plan *p)
     fprintf(out, ", command_bytes: %" PRIu32, chance(rng, 40) ? 1 + below(rng, 64) : 0);
     credit = ANY(credits);
     fprintf(out, ", credit_ns: %s", rng->no_delays ? "0.0" : credit);
+    print_more_contention(out, rng, p);
     fprintf(out, ", arbiter: %s", chance(rng, 50) ? "rr" : "age");
     fprintf(out, ", input_speedup: %" PRIu32 "}\n", 1 + below(rng, 4));
 }
@@ -275,6 +289,7 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     struct plan p = {.w = 2 + below(rng, 9), .h = 1};
     struct dice more = {.state = seed ^ UINT64_C(0x51b5)};
     uint32_t sips = 1;
+    bool several;
 
     dice.zero_per_cent = ANY(zero_per_cent);
     dice.one_gbs = chance(rng, 40);
@@ -285,8 +300,10 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     fprintf(out, "kernbench: 3\nname: router_nets%" PRIu64 "\n", seed);
     fprintf(out, "ns_per_mm: %s\n", dice.no_delays ? "0.0" : "0.01");
     p.net = true;
+    several = chance(&more, 40);
+    p.counts = !several && seed % 3;
     print_contention(out, rng, &p);
-    if (chance(&more, 40)) {
+    if (several) {
         sips = 2 + below(&more, 2);
         fprintf(out, "sips: %" PRIu32 "\nfabric: {", sips);
         print_overhead(out, &more);
@@ -302,7 +319,8 @@ void judge_random_router_nets(FILE *out, uint64_t seed)
     print_gbs(out, rng, ", bw_gbs");
     fputs("}\n", out);
     judge_print_net(out, rng, p.w);
-    judge_print_paths(out, rng);
+    if (!p.counts)
+        judge_print_paths(out, rng);
     print_cube(out, rng, &p);
     judge_print_kinds(out, rng, p.w);
 }

@@ -184,7 +184,7 @@ struct sim {
     size_t n_changed;
     uint32_t vcs[N_CLASSES], prios, speedup;
     uint64_t segment_bytes, packet_bytes, command_bytes;
-    int64_t buffer_bytes, credit_fs;
+    int64_t buffer_bytes, credit_fs, alloc_fs;
     int64_t *gates, interval_fs; /* by node: its next may go then; so long behind the last */
     bool by_turns;
 };
@@ -840,13 +840,16 @@ static bool has_room(const struct sim *s, const struct port *p, const struct seg
     return room == NEVER || room + p->credits[vc] >= (int64_t)(g->b1 - g->b0);
 }
 
-/* The VC of `p` that a segment may take now; UINT32_MAX: none. */
-static uint32_t vc_for(const struct sim *s, const struct port *p, const struct segment *g)
+/* The VC of `p` that a segment may take now; UINT32_MAX: none. From a buffer, a packet gets a VC so
+ * long after its last owner has left it. */
+static uint32_t vc_for(const struct sim *s, const struct port *p, const struct segment *g,
+                       bool of_source)
 {
     uint32_t low, end = allowed_vcs(s, g, &low);
+    int64_t behind_fs = g->first && !of_source ? s->alloc_fs : 0;
 
     for (uint32_t vc = low; vc < end; vc++) {
-        bool owned = p->owner[vc].flow && p->owner[vc].until_fs > s->now_fs;
+        bool owned = p->owner[vc].flow && p->owner[vc].until_fs > s->now_fs - behind_fs;
 
         if (g->first ? owned
                      : !owned || p->owner[vc].flow != g->flow || p->owner[vc].packet != g->packet)
@@ -956,7 +959,7 @@ static void consider(const struct sim *s, const struct port *p, struct candidate
 {
     if (!new.segment || new.segment->ready_fs > s->now_fs || next_port(new.segment) != p)
         return;
-    new.vc = vc_for(s, p, new.segment);
+    new.vc = vc_for(s, p, new.segment, !new.from);
     if (new.vc == UINT32_MAX)
         return;
     if (!best->segment ||
@@ -995,6 +998,10 @@ static void leave_input(struct sim *s, struct port *in, struct segment *g, int64
 
     memmove(in->input[g->vc].line, in->input[g->vc].line + 1, n * sizeof(struct segment *));
     in->input[g->vc].from_fs = s->now_fs + 1;
+    if (g->last && s->alloc_fs) { /* the first of a packet stands in front, and gets its VC */
+        in->input[g->vc].from_fs = add_fs(s, s->now_fs + taken_fs, s->alloc_fs);
+        wake(s, in->input[g->vc].from_fs);
+    }
     while (in->server_fs[server] > s->now_fs)
         server++;
     in->server_fs[server] = s->now_fs + taken_fs;
@@ -1044,6 +1051,8 @@ static void grant(struct sim *s, struct port *p, const struct candidate *c)
          (struct thing){.what = ARRIVES, .segment = g, .port = p});
     wake(s, s->now_fs + 1);
     wake(s, s->now_fs + taken_fs);
+    if (g->last && s->alloc_fs)
+        wake(s, add_fs(s, s->now_fs + taken_fs, s->alloc_fs));
 }
 
 static int by_asked(const void *a, const void *b, void *arg)
@@ -1521,12 +1530,23 @@ static void pass_gate(struct sim *s, struct segment *g, struct port *p)
         g->ready_fs = max_fs(g->ready_fs, p->input[g->vc].line[n - 1]->ready_fs);
 }
 
+/* How long a node takes: where it is a router that is no gate, what is behind the first of a packet
+ * needs no VC. */
+static int64_t after_alloc(const struct sim *s, const struct segment *g)
+{
+    const struct judge_link *link = &path_of(g)->links[g->at];
+
+    if (g->first || s->t->is_gate[link->node])
+        return link->delay_fs;
+    return max_fs(link->delay_fs - s->alloc_fs, 0);
+}
+
 /* A segment has come to the end of its channel. */
 static void arrive(struct sim *s, struct segment *g, struct port *p)
 {
     if (!ends_behind(g)) {
         g->at++;
-        g->ready_fs = add_fs(s, s->now_fs, path_of(g)->links[g->at].delay_fs);
+        g->ready_fs = add_fs(s, s->now_fs, after_alloc(s, g));
         if (s->t->is_gate[path_of(g)->links[g->at].node])
             pass_gate(s, g, p);
         p->input[g->vc].line =
@@ -1752,6 +1772,7 @@ static void read_values(struct sim *s)
     s->prios = judge_count(s->t, "contention.prios");
     s->speedup = judge_count(s->t, "contention.input_speedup");
     s->credit_fs = judge_ns(judge_number(s->t, "contention.credit_ns"));
+    s->alloc_fs = judge_ns(judge_number(s->t, "contention.vc_alloc_ns"));
     s->by_turns = strcmp(judge_text(s->t, "contention.arbiter"), "rr") == 0;
     if (s->vcs[REQUEST] + s->vcs[RESPONSE] > VCS_MAX || s->speedup > SPEEDUP_MAX)
         judge_die("too many VCs or input servers");

@@ -270,6 +270,13 @@ static bool is_behind(const struct judge_passed *p, const struct judge_port *por
     return port->ring && port->ring == p->ring && (p->behind || p->closing);
 }
 
+void judge_pass_link(struct judge_passed *p, const struct judge_port *out)
+{
+    p->links++;
+    p->counted += out->counted;
+    p->last_counted = out->counted;
+}
+
 /*
  * Hop classes: the k-th link has part k with the edges of the NoCs before and behind it; what lies
  * before the first one part 0, behind the last one its part.
@@ -282,12 +289,13 @@ static struct judge_share share_of_net(const struct judge_topo *t, struct judge_
     struct judge_share share = {0, t->hops};
 
     if (t->hops) {
-        share.part = p->links;
+        share.part = p->counted;
         if (p->links && p->links == p->all_links && t->cols == 0)
-            share.part--; /* a mesh behind the last link has one of its own */
+            share.part -= p->last_counted; /* a mesh behind the last link has one of its own */
         if (out && !into)
-            share.part = p->links - 1;
-        p->links += out && into;
+            share.part = p->counted - p->last_counted;
+        if (out && into)
+            judge_pass_link(p, out);
         return share;
     }
     if (names(t, w->nodes[i + 1], ".io_noc"))

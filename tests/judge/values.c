@@ -21,6 +21,7 @@ static const char *const defaults[][4] = {
     {"contention.prios", "1"},
     {"contention.command_bytes", "0"},
     {"contention.credit_ns", "0.0"},
+    {"contention.vc_alloc_ns", "0.0"},
     {"contention.arbiter", "age"},
     {"contention.input_speedup", "1"},
     {"ns_per_mm", "0.01"},
@@ -243,8 +244,8 @@ enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
 static const char *const lists[] = {
-    "sip.planes.", "sip.io_chiplets.", "missing.", "broken.",    "cube.noc.mesh.holes.",
-    "sip.net.",    "sip.io_cubes.",    "links.",   "fabric.net."};
+    "sip.planes.", "sip.io_chiplets.", "missing.", "broken.",     "cube.noc.mesh.holes.",
+    "sip.net.",    "sip.io_cubes.",    "links.",   "fabric.net.", "contention.hop_links."};
 
 /* Where the key is in `slots`, or where it would be. */
 static size_t slot_of(const struct judge_topo *t, const char *key)

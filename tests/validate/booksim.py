@@ -184,17 +184,22 @@ def latency(simulator, machine, net, setup, sent, work):
     return sum(counted) / len(counted)
 
 
-def simulate(simulator, net, setup, pattern, flits, rates, count, work, limit=math.inf):
-    """{rate: mean latency} by kernbench, up to the first one whose latency is above `limit`."""
+def simulate(simulator, net, setup, pattern, flits, rates, count, work, limit=math.inf,
+             router=ROUTER, cycles=0):
+    """{rate: mean latency} by kernbench, up to the first one whose latency is above `limit`.
+
+    A run is `count` flits of 16 nodes, or so many cycles if these are more.
+    """
     machine = work / "machine.yaml"
     segment = FLIT * min(flits, 1 << (setup.packet.bit_length() - 1))
-    links = ROUTER.format(segment=segment, buffer=FLIT * max(setup.depth, segment // FLIT),
+    links = router.format(segment=segment, buffer=FLIT * max(setup.depth, segment // FLIT),
                           vcs=max(setup.vcs, net.groups), answers=net.groups,
                           speedup=setup.speedup)
     machine.write_text(net.machine(links if flits else "fifo"), encoding="utf-8")
     found = {}
     for rate in rates:
-        sent = packets(net, setup, pattern, rate, count * net.nodes // NODES)
+        sent = packets(net, setup, pattern, rate,
+                       max(count * net.nodes // NODES, int(cycles * net.nodes * rate)))
         found[rate] = latency(simulator, machine, net, setup, sent, work)
         if found[rate] > limit:
             break
@@ -338,14 +343,15 @@ def nets(path, net_of, idle_of):
     return [found[key] for key in sorted(found)]
 
 
-def table_of_nets(simulator, reference, count, work):
-    """Lines of a table: a row for each network and pattern."""
+def table_of_nets(simulator, reference, count, work, **run):
+    """Lines of a table: a row for each network and pattern. run: of simulate()."""
     yield "| network | flits | VCs | deep | pattern | BookSim2 | kernbench | % | latency, % |"
     yield "| --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: |"
     off = []
     for net, setup, pattern, theirs, limit, curve in reference:
         rates = sorted({*curve, *(round(theirs * near, 4) for near in NEAR)})
-        ours = simulate(simulator, net, setup, pattern, 1, rates, count, work, limit)
+        ours = simulate(simulator, net, setup, pattern, 1, rates, count, work, limit,
+                        **run)
         mine = saturation(ours, limit)
         errors = [100 * abs(ours[r] / curve[r] - 1) for r in curve if r < min(theirs, mine)]
         off.append((100 * abs(mine / theirs - 1), sum(errors) / len(errors)))

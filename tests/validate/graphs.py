@@ -5,19 +5,25 @@ usage: graphs.py [--quick] KERNBENCH
 
 graphs.csv has the curves; docs/validation.md says how they were computed. A network is a net of cubes:
 a router is a cube, with a PE and a slice for each of its nodes, and a switch if it has none. A packet
-is a write by a PE to another router's slice. The rest is as in booksim.py. Prints the table, and ends with
-1 if docs/validation.md has other figures. --quick: few packets and no comparison with the page.
+is a write by a PE to another router's slice. The rest is as in booksim.py. Prints two tables, by the router
+of booksim.py and by one whose first flits wait for a VC as those of BookSim2 do, and ends with 1 if
+docs/validation.md has other figures. --quick: few packets and no comparison with the page.
 """
 
 import pathlib
 import sys
 import tempfile
 
-from booksim import QUICK_FLITS, nets, table_of_nets
+from booksim import QUICK_FLITS, ROUTER, nets, table_of_nets
 from page import Page
 
 FLITS = 80000  # as in booksim.py: 5000 from each node
+CYCLES = 25000  # of the second table at least: BookSim2's runs had 20,000 and more, behind a quarter
 CURVES = pathlib.Path(__file__).resolve().parent / "graphs.csv"
+
+# Three cycles from a grant until its place can be used again, one of them the flit's; and the one of
+# four cycles of a router in which the first flit of a packet gets its VC.
+ALLOCATES = ROUTER.replace("credit_ns: 1.0", "credit_ns: 2.0, vc_alloc_ns: 1.0")
 
 MACHINE = """kernbench: 3
 name: graph
@@ -41,10 +47,12 @@ class Graph:
 
     sizes: how many nodes each router has. items: of sip.net, each with the cycles that its channels take.
     paths: ways of a pair. groups: parts of the virtual channels that the proof against circles needs.
+    counted: the kind of links that hop classes count; "": all.
     """
 
-    def __init__(self, name, sizes, items, paths=1, groups=1):
+    def __init__(self, name, sizes, items, paths=1, groups=1, counted=""):
         self.name, self.sizes, self.items, self.paths, self.groups = name, sizes, items, paths, groups
+        self.counted = counted
         self.at = [(cube, unit) for cube, n in enumerate(sizes) for unit in range(n)]
         self.nodes = len(self.at)
 
@@ -57,7 +65,8 @@ class Graph:
         """A channel of one cycle is in the 4 cycles of a router."""
         cycles = sorted({cycles for cycles, _ in self.items})
         return MACHINE.format(
-            links=links, cubes=len(self.sizes), paths=self.paths,
+            links=links + (f", hop_links: [{self.counted}]" if self.counted else ""),
+            cubes=len(self.sizes), paths=self.paths,
             kinds=", ".join(f"k{k}: {{bw_gbs: 16.0, overhead_ns: 0.0, latency_ns: {k - 1}.0}}"
                             for k in cycles),
             net=", ".join(f"{{{item}, link: k{k}}}" for k, item in self.items),
@@ -98,12 +107,22 @@ def fat_tree():
         (1, f'each: ["c[0-15]", "c[16-31]"], groups: {K}'), (1, f"list: [{top}]")], paths=K * K)
 
 
+def dragonfly(groups, counted=""):
+    return Graph("dragonfly", [2] * GROUP * GROUPS, [
+        (10, f'all: "c*", groups: {GROUPS}'), (100, f'dragonfly: "c*", groups: {GROUPS}')],
+        groups=groups, counted=counted)
+
+
 GRAPHS = {graph.name: graph for graph in (
     Graph("irregular", [2] * 12 + [1] * 8, [(k, f"list: [{links}]") for k, links in IRREGULAR]),
-    Graph("dragonfly", [2] * GROUP * GROUPS, [
-        (10, f'all: "c*", groups: {GROUPS}'), (100, f'dragonfly: "c*", groups: {GROUPS}')], groups=3),
+    dragonfly(3),
     Graph("fat tree, 2 levels", [K] * K + [0] * K, [(1, 'each: ["c[0-3]", "c[4-7]"]')], paths=K),
     fat_tree())}
+
+
+def curves(graphs):
+    return nets(CURVES, lambda row: graphs[row["network"]],
+                lambda row, net, setup: float(row["idle_cycles"]))
 
 
 def main():
@@ -113,10 +132,11 @@ def main():
         return 2
     quick = "--quick" in sys.argv
     page = Page()
-    reference = nets(CURVES, lambda row: GRAPHS[row["network"]],
-                     lambda row, net, setup: float(row["idle_cycles"]))
+    flits, own = QUICK_FLITS if quick else FLITS, {**GRAPHS, "dragonfly": dragonfly(2, "k100")}
     with tempfile.TemporaryDirectory() as work:
-        page.print(table_of_nets(args[0], reference, QUICK_FLITS if quick else FLITS, pathlib.Path(work)))
+        for graphs, run in ((GRAPHS, {}),
+                            (own, {"router": ALLOCATES, "cycles": 0 if quick else CYCLES})):
+            page.print(table_of_nets(args[0], curves(graphs), flits, pathlib.Path(work), **run))
     return 0 if quick else page.end()
 
 

@@ -180,6 +180,40 @@ static void data_of_a_read_come_back(void **state)
     assert_int_equal(ran.last.formula_fs, ran.last.actual_fs);
 }
 
+#define FLITS(BUFFER, MORE)                                                                        \
+    BEGIN "contention: {links: router, segment_bytes: 16, packet_bytes: 64, buffer_bytes: " BUFFER \
+          ", vcs: [1, 1]" MORE "}\n" ROW_OF(3, 16.0, 16)
+
+/* By hand. The second packet of one write stands behind the first in router 0 until 8 ns; another
+ * one waits in router 1 until the only VC has no owner, at 8 ns. */
+static void a_first_segment_waits_for_its_vc(void **state)
+{
+    struct row one = {KB_WRITE, "c0.pe0", "c1.sram", 128, 16000003};
+    struct row two[] = {{KB_WRITE, "c0.pe0", "c2.sram", 64, 16000004},
+                        {KB_WRITE, "c1.pe0", "c2.sram", 64, 12000003}};
+
+    (void)state;
+    check(FLITS("256", ""), &one, 1);
+    check(FLITS("256", ""), two, 2);
+    one.end_fs = two[0].end_fs = 17000003;
+    check(FLITS("256", ", vc_alloc_ns: 1.0"), &one, 1);
+    check(FLITS("256", ", vc_alloc_ns: 1.0"), two, 2);
+}
+
+/* By hand. A second flit, which has room in the router at 5 ns, needs no VC: 3 of its 4 ns; or none
+ * of them, but no less. */
+static void a_later_segment_has_its_vc(void **state)
+{
+    struct row row = {KB_WRITE, "c0.pe0", "c0.sram", 32, 10000003};
+
+    (void)state;
+    check(FLITS("16", ""), &row, 1);
+    row.end_fs = 9000003;
+    check(FLITS("16", ", vc_alloc_ns: 1.0"), &row, 1);
+    row.end_fs = 6000003;
+    check(FLITS("16", ", vc_alloc_ns: 7.0"), &row, 1);
+}
+
 static void the_oldest_goes_first_or_each_in_turn(void **state)
 {
 #define FIVE                                                                                       \
@@ -512,6 +546,8 @@ int main(void)
         cmocka_unit_test(without_a_limit_a_whole_transaction_goes),
         cmocka_unit_test(parts_of_a_transaction_add_up),
         cmocka_unit_test(data_of_a_read_come_back),
+        cmocka_unit_test(a_first_segment_waits_for_its_vc),
+        cmocka_unit_test(a_later_segment_has_its_vc),
         cmocka_unit_test(the_oldest_goes_first_or_each_in_turn),
         cmocka_unit_test(priorities_go_first),
         cmocka_unit_test(a_run_may_stop_after_any_event),

@@ -68,6 +68,25 @@ static void assert_classes(const char *yaml, uint32_t classes)
          "sw: {pes: 0, hbm: {slices: 0}}}\ncubes: {" kinds "}\n" ROUTERS(8)                        \
              NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"
 
+#define COUNTS(n, kinds)                                                                           \
+    HEAD "contention: {links: router, vcs: [" #n ", " #n "], hop_links: [" kinds "]}\n"            \
+         "cube: {pes: 1}\nlinks: {far: {bw_gbs: 16.0, latency_ns: 100.0}}\n"
+#define DRAGONFLY                                                                                  \
+    NET(36) "[{all: 'c[0-35]', groups: 9}, {dragonfly: 'c[0-35]', groups: 9, link: far}]\n"
+
+/* A dragonfly has one link between groups on each way: a part before and on it, and one behind. */
+static void hop_classes_count_some_kinds_of_links(void **state)
+{
+    (void)state;
+    assert_classes(COUNTS(2, "far") DRAGONFLY, 2);
+    assert_classes(COUNTS(3, "far, d2d") DRAGONFLY, 3);
+    assert_routes(COUNTS(1, "far") DRAGONFLY, ROUTES_UP_DOWN, 0);
+    /* two links inside a group are before the last one */
+    assert_classes(COUNTS(4, "d2d") DRAGONFLY, 2);
+    /* of a ring of one kind all would own one part */
+    assert_null(any_topology(COUNTS(4, "far") NET(4) "[{list: [c0>c1, c1>c2, c2>c3, c3>c0]}]\n"));
+}
+
 static void hop_classes_are_as_many_as_links(void **state)
 {
     (void)state;
@@ -164,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(routes_have_no_circle),
+        cmocka_unit_test(hop_classes_count_some_kinds_of_links),
         cmocka_unit_test(hop_classes_are_as_many_as_links),
         cmocka_unit_test(routes_go_up_and_then_down),
         cmocka_unit_test(the_step_depends_on_what_lies_before),

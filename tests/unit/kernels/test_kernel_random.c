@@ -496,8 +496,9 @@ static void one_on_an_l2(uint64_t seed)
     scenario_free(&s);
 }
 
-/* The same through L2s. In the last a load waits behind what an L2 makes, whose slot is taken again
- * before the load is told of. */
+/* The same through L2s. In the last but one a load waits behind what an L2 makes, whose slot is
+ * taken again before the load is told of; in the last an L2 writes to a memory that atomics hold
+ * for longer, behind the end of the store that it does so for. */
 static void random_kernels_on_l2s(void **state)
 {
     struct seeds seeds = seeds_of(BANKS, 1);
@@ -506,6 +507,7 @@ static void random_kernels_on_l2s(void **state)
     for (uint64_t seed = seeds.first; seed <= seeds.last; seed++)
         one_on_an_l2(seed);
     one_on_an_l2(304);
+    one_on_an_l2(785);
 }
 
 /* The same through caches of slices. */

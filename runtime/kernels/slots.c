@@ -97,7 +97,7 @@ static bool comes_alone(const struct kb_sim *s, const struct tl_ctx *pe, enum po
 {
     const struct kernels *k = s->kernels;
 
-    return k->how == HOW_KERNELS && !s->topo->impls && pe->inside == 1 &&
+    return engine_is_plain(s) && !s->topo->impls && pe->inside == 1 &&
            (port >= PORT_GEMM || (!k->reaches_tcms && !s->splits));
 }
 

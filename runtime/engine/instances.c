@@ -164,32 +164,35 @@ struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs)
 struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
+    uint32_t slot = (uint32_t)(txn - s->txns);
     const struct trip trip = txn_trip(t, txn);
     struct kb_cost c = cost_beside_routers(t, &s->mask, txn->op, &trip, txn->nbytes, NULL);
-    const struct flight *flight = s->router ? &s->router->flights[txn - s->txns] : NULL;
-    const struct served *served = t->impls ? &s->instances.served[txn - s->txns] : NULL;
+    const struct flight *flight = s->router ? &s->router->flights[slot] : NULL;
+    const struct served *served = t->impls ? &s->instances.served[slot] : NULL;
 
     if (flight) { /* as cost_add_router(), which would walk the way again */
         c.wire_fs += flight->extra_fs;
         c.return_fs = flight->return_fs;
         c.response_fs = txn_writes(txn) ? c.response_fs : 0;
     }
-    c.drain_fs = split_drain(s, (uint32_t)(txn - s->txns), c.drain_fs);
+    c.drain_fs = split_drain(s, slot, c.drain_fs);
     if (t->links == MODE_ROUTER && memory_queues(t, txn->dst)) {
-        struct lone lone = s->lone_of(s, (uint32_t)(txn - s->txns));
+        struct lone lone = s->lone_of(s, slot);
 
         if (lone.fs != INT64_MAX)
             cost_set_memory(&c, lone.memory_fs + c.drain_fs);
     } else if (unit_is_l2(t, dst_unit(t, txn->dst))) {
-        cost_add_l2(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs));
+        cost_add_l2(&c, sim_alone(s, slot, c.drain_fs));
     } else if (txn_queues(s, txn) && alone_is_asked(t, txn->dst)) {
-        cost_set_memory(&c, sim_alone(s, (uint32_t)(txn - s->txns), c.drain_fs).fs);
+        cost_set_memory(&c, sim_alone(s, slot, c.drain_fs).fs);
     } else if (memory_is_component(t, txn->dst)) {
         cost_set_memory(&c, t->links == MODE_ROUTER ? served->memory_fs + c.drain_fs
                                                     : served->done_fs - txn->service_fs);
     }
     if (served)
         c.overhead_fs += served->delay_fs;
+    c.overhead_fs += branch_late_fs(s, slot);
+    c.memory_overhead_fs += branch_late_fs(s, slot);
     return c;
 }
 

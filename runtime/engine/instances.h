@@ -85,7 +85,8 @@ struct alone sim_alone(const struct kb_sim *s, uint32_t slot, int64_t drain_fs);
 
 /*
  * The costs of `txn`, which has been served: by the tables, but where a component was asked, by its
- * answer. The memory's term may be negative.
+ * answer. Data of a read of several memories are late by what joining them takes. The memory's term
+ * may be negative.
  */
 struct kb_cost sim_cost(const struct kb_sim *s, const struct txn *txn);
 

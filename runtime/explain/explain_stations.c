@@ -14,7 +14,8 @@
  *   port of a TCM     with links router: the last one that took its turn there, net_take_port()
  *
  * A service is told when it begins, with its end if that is known (a link, an early memory), and
- * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
+ * when it ends. Inside a memory it is cut into overhead and drain; what comes behind, a latency and
+ * the joining of data of a multicast, counts as overhead.
  */
 #include "explain/router_paths.h"
 #include "explain/server_pieces.h"
@@ -263,8 +264,10 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         overhead_fs = stations_inside(s, slot, &cause);
     } else {
         const struct memory_row *row = cost_memory(topo, txn->dst, txn_writes(txn));
+        int64_t late_fs = branch_late_fs(s, slot);
 
-        overhead_fs = (row->overhead_fs + row->latency_fs) & s->mask.overhead;
+        overhead_fs = ((row->overhead_fs + row->latency_fs) & s->mask.overhead) + late_fs;
+        length_fs += late_fs;
     }
     if (!is_inside(s, slot) && memory_is_component(topo, txn->dst))
         overhead_fs = component_overhead_fs(s, t, slot, &length_fs);

@@ -106,9 +106,10 @@ static inline ev kernels_next(const struct kb_sim *s)
 
 static inline bool kernels_combine(const struct kb_sim *s, uint32_t slot)
 {
-    uint8_t task = s->kernels->work[slot].command->task;
+    const struct work *work = &s->kernels->work[slot];
 
-    return !kernels_inside_pe(s, slot) && (task == TASK_ATOMIC || task == TASK_COMBINE);
+    return work->command && work_is_dma(work) &&
+           (work->command->task == TASK_ATOMIC || work->command->task == TASK_COMBINE);
 }
 
 static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)

@@ -18,14 +18,14 @@ struct token;
 /* A service: the work that the transaction in a slot does, in a run of kernels. */
 struct work {
     struct memory_station *station;
-    struct command *command;
-    struct token *token; /* NULL: the command's own stage */
-    uint8_t stage;       /* enum op_stage */
-    uint8_t operand;     /* DMA_READ of a token: its number */
-    bool data_op;        /* its service is logged */
-    bool port;           /* `station` is one of a PE's */
-    uint32_t id;         /* of its record */
-    int64_t start_fs;    /* its service has begun */
+    struct command *command; /* NULL: of what an L2 has made */
+    struct token *token;     /* NULL: the command's own stage */
+    uint8_t stage;           /* enum op_stage */
+    uint8_t operand;         /* DMA_READ of a token: its number */
+    bool data_op;            /* its service is logged */
+    bool port;               /* `station` is one of a PE's */
+    uint32_t id;             /* of its record */
+    int64_t start_fs;        /* its service has begun */
 };
 
 static inline bool work_is_dma(const struct work *work)

@@ -102,14 +102,15 @@ static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
     return smaller(local, out + in);
 }
 
-/* < 0 where links are stations, as arrivals are not known then, where cubes differ, and for TCMs,
- * which their PEs use. */
+/* < 0 where links are stations, as arrivals are not known then, where cubes differ, for TCMs, which
+ * their PEs use, and for slices that an L2 reads and writes, too: its way there is no PE's. */
 static void find_least_ways(const struct kb_sim *s, struct kernels *k)
 {
     const struct kb_topology *t = s->topo;
 
     for (uint32_t unit = 0; unit < t->n_units; unit++) {
-        bool no_least = t->links == MODE_FIFO || !t->regular || unit_is_tcm(t, unit);
+        bool no_least = t->links == MODE_FIFO || !t->regular || unit_is_tcm(t, unit) ||
+                        (unit_is_slice(t, unit) && topology_has_l2(t));
 
         k->least_way_fs[unit] = no_least ? -1 : least_way_fs(s, unit);
     }

@@ -9,6 +9,11 @@
 #include "kernels/heard.h"
 #include "engine/inorder_steps.h"
 
+bool engine_is_plain(const struct kb_sim *s)
+{
+    return s->kernels->how == IN_KERNELS;
+}
+
 /* Of any other run. Nothing that is counted is left out. */
 static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
@@ -25,7 +30,7 @@ static __attribute__((noinline)) void issue_any(struct kb_sim *s, uint64_t t, ui
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (s->kernels->how == IN_KERNELS)
+    if (engine_is_plain(s))
         go_all(s, IN_KERNELS | IN_CALLED, issue(s, IN_KERNELS | IN_CALLED, t, slot));
     else
         issue_any(s, t, slot);

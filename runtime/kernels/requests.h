@@ -7,6 +7,8 @@
 struct kb_sim;
 struct link_station;
 
+/* Is it a plain run: fused, nothing counted or watched, no routers, and no memory that chooses? */
+KERNELS_OWN bool engine_is_plain(const struct kb_sim *s);
 /* A command's transaction joins its channel at once. */
 KERNELS_OWN void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */

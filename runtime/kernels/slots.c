@@ -76,15 +76,14 @@ uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_sta
     return slot;
 }
 
+/* What it writes may end later than the command that it is made for: it has none. */
 uint32_t slot_of_child(struct kb_sim *s, uint32_t maker, uint32_t dst)
 {
     uint32_t slot = take_slot(s);
 
-    if (slot == TXN_NONE)
-        return slot;
-    s->kernels->work[slot] = s->kernels->work[maker];
-    s->kernels->work[slot].station = &s->memories[dst];
-    s->kernels->work[slot].port = false;
+    if (slot != TXN_NONE)
+        s->kernels->work[slot] =
+            (struct work){.station = &s->memories[dst], .stage = s->kernels->work[maker].stage};
     return slot;
 }
 
@@ -98,7 +97,7 @@ static bool comes_alone(const struct kb_sim *s, const struct tl_ctx *pe, enum po
 {
     const struct kernels *k = s->kernels;
 
-    return k->how == HOW_KERNELS && !s->topo->impls && pe->inside == 1 &&
+    return engine_is_plain(s) && !s->topo->impls && pe->inside == 1 &&
            (port >= PORT_GEMM || (!k->reaches_tcms && !s->splits));
 }
 

@@ -68,10 +68,12 @@ static inline bool is_message(const struct command *c)
     return c->task == TASK_SEND || c->task == TASK_RECV;
 }
 
-/* May it come to ports and engines of its own PE? */
+/* May it come to ports and engines of its own PE? A load that sums is a MATH in the end if its sum
+ * is pending. */
 static inline bool works_inside(const struct command *c)
 {
-    return c->task != TASK_PLAIN || (c->op.kind != OP_DMA_READ && c->op.kind != OP_DMA_WRITE);
+    return c->task != TASK_PLAIN ||
+           (c->op.kind != OP_DMA_READ && c->op.kind != OP_DMA_WRITE && !c->op.sums);
 }
 
 /* How many ids the stages of a command take beside its own. */

@@ -45,23 +45,13 @@ INLINE const struct txn *served(const struct kb_sim *s, bool plain, uint32_t slo
     return plain ? &s->txns[slot] : split_last(s, slot);
 }
 
-/* Data of a read of several memories are late by what joining them takes. */
-static struct kb_cost with_joins(const struct kb_sim *s, const struct txn *x, struct kb_cost c)
-{
-    int64_t late_fs = branch_late_fs(s, (uint32_t)(x - s->txns));
-
-    c.overhead_fs += late_fs;
-    c.memory_overhead_fs += late_fs;
-    return c;
-}
-
 INLINE struct kb_cost cost(const struct kb_sim *s, bool plain, const struct txn *x,
                            struct drained *last)
 {
     struct trip trip;
 
     if (!plain)
-        return with_joins(s, x, sim_cost(s, x));
+        return sim_cost(s, x);
     trip = txn_trip(s->topo, x);
     return cost_beside_routers(s->topo, &s->mask, x->op, &trip, x->nbytes, last);
 }

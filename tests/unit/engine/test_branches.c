@@ -1,6 +1,7 @@
 /* test_branches.c -- multicasts: writes, and reads, whose ways are a tree. Times are those of
  * docs/model.md "Multicasts". */
 #include "support/any_topology.h"
+#include "support/breakdowns.h"
 #include "support/rig.h"
 #include <math.h>
 
@@ -170,6 +171,50 @@ static void memories_do_not_wait_for_what_joins(void **state)
     any_topology_free(topo);
 }
 
+/* Where the time of all parts went. */
+static void add_causes(void *arg, const kb_breakdown_row *row)
+{
+    int64_t *fs = arg;
+
+    if (row->by == KB_BREAKDOWN_ALL)
+        fs[row->cause] += row->sum_fs;
+}
+
+/* The parts have 4, 6 and 8 ns of nodes and memories, and join their data once, twice and twice;
+ * each drains for 32. The last one is the row's. */
+static void joining_is_overhead(void **state)
+{
+    const char *const names[MOST] = {"c1.slice0", "c2.slice0", "c3.slice0"};
+    const kb_topology *topo = any_topology(CUBES("4", "fifo") "cube: {noc: {reduce_ns: 3.0}}\n");
+    char *text[2];
+
+    (void)state;
+    assert_non_null(topo);
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.engine = (kb_engine)e});
+        kb_endpoint to[MOST];
+        kb_transaction all = request_to(topo, to, put_targets(topo, names, to));
+        int64_t fs[64] = {0};
+        kb_breakdown *why;
+
+        all.op = KB_READ;
+        add(sim, &all);
+        assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
+        run_all(sim);
+        assert_int_equal(result_of(sim, 0).overhead_fs, (8 + 6) * 1000000);
+        assert_int_equal(result_of(sim, 0).drain_fs, 32 * 1000000);
+        assert_int_equal(kb_breakdown_rows(why, add_causes, fs), KB_OK);
+        assert_int_equal(fs[KB_CAUSE_OVERHEAD], (4 + 6 + 8 + 3 + 6 + 6) * 1000000);
+        assert_int_equal(fs[KB_CAUSE_DRAIN], 3 * 32 * 1000000);
+        text[e == KB_HOP] = breakdown_text(why);
+        kb_sim_free(sim);
+    }
+    assert_same_lines(0, text[0], text[1]);
+    free(text[0]);
+    free(text[1]);
+    any_topology_free(topo);
+}
+
 /* -- counts ----------------------------------------------------------------------------------- */
 
 struct seen {
@@ -317,6 +362,7 @@ int main(void)
         cmocka_unit_test(slices_of_one_cube_too),
         cmocka_unit_test(branches_wait_where_their_trunk_waits),
         cmocka_unit_test(memories_do_not_wait_for_what_joins),
+        cmocka_unit_test(joining_is_overhead),
         cmocka_unit_test(links_carry_it_once_and_memories_each_get_it),
         cmocka_unit_test(a_rectangle_takes_each_link_once),
         cmocka_unit_test(wrong_multicasts_are_refused),

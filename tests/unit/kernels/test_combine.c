@@ -76,6 +76,82 @@ static void an_atomic_may_hold_twice(void **state)
                 (double[]){21.085, 69.085});
 }
 
+/*
+ * What an L2 writes through is no atomic, though its command has ended and one follows. The store
+ * is done at 3 + 20 + 16; its 4096 bytes set out at 23 and hold the slice from 73 to 89. The
+ * atomic, issued at 42, comes there at 92.
+ */
+static void stores_then_adds(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(32, 32), 1),
+              *y = tl_full(tl, KB_F32, KB_SHAPE(64), 1);
+
+    mark(tl, args, 0);
+    tl_store(tl, 0, x);
+    mark(tl, args, 1);
+    tl_wait(tl, tl_atomic(tl, TL_ATOMIC_ADD, 8192, y, false));
+    mark(tl, args, 2);
+}
+
+#define BEHIND_AN_L2(pes, keys, write)                                                             \
+    "kernbench: 2\nname: cached\ncontention: {links: ideal}\nns_per_mm: 0.0\n"                     \
+    "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: " pes ", " keys ", "                              \
+    "xbar: {overhead_ns: 0, pe_gbs: 256}, hbm: {bw_gbs: 256, atomic: read_write}, "                \
+    "l2: {size_mb: 0.0625, line: 128, ways: 4, bw_gbs: 256, pe_gbs: 256, latency_ns: 20, "         \
+    "write: " write "}}\n"
+
+static void what_an_l2_writes_holds_once(void **state)
+{
+    const kb_topology *topo =
+        any_topology(BEHIND_AN_L2("1", "noc: {overhead_ns: 50, bw_gbs: 256}", "through"));
+    struct marks m;
+
+    (void)state;
+    assert_non_null(topo);
+    free(talk(topo, stores_then_adds, &m, one, 1));
+    any_topology_free(topo);
+    count_from(&m, 0, 0);
+    assert_at(&m, 0, 1, 39);
+    assert_at(&m, 0, 2, 93);
+}
+
+/* c0.pe0 loads a line, c0.pe1 adds to the same slice. */
+static void loads_or_adds(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x;
+
+    mark(tl, args, 0);
+    if (tl_pe(tl) == 0) {
+        tl_load(tl, 0, KB_F32, KB_SHAPE(32));
+    } else {
+        x = tl_full(tl, KB_F32, KB_SHAPE(32, 32), 1);
+        mark(tl, args, 1);
+        tl_wait(tl, tl_atomic(tl, TL_ATOMIC_ADD, 8192, x, false));
+    }
+    mark(tl, args, 2);
+}
+
+/*
+ * The load comes to the L2 at 3 + 50, which reads the line from 73 on: that takes 0.5. The atomic
+ * is issued at 30, before, and comes at 80, behind.
+ */
+static void what_an_l2_reads_comes_sooner_than_from_a_pe(void **state)
+{
+    const kb_topology *topo = any_topology(BEHIND_AN_L2(
+        "2", "noc: {overhead_ns: 0, bw_gbs: 256}, pe: {pe_dma: {overhead_ns: 50}}", "back"));
+    struct marks m;
+
+    (void)state;
+    assert_non_null(topo);
+    free(talk(topo, loads_or_adds, &m, pair, 2));
+    any_topology_free(topo);
+    count_from(&m, 1, 0);
+    assert_at(&m, 1, 1, 27);
+    assert_at(&m, 1, 2, 96);
+    count_from(&m, 0, 0);
+    assert_at(&m, 0, 2, 73.5);
+}
+
 /* -- values --------------------------------------------------------------------------------- */
 
 static double element(tl_ctx *tl, uint64_t address, kb_dtype dtype)
@@ -380,6 +456,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_added_one_after_another),
         cmocka_unit_test(an_atomic_may_hold_twice),
+        cmocka_unit_test(what_an_l2_writes_holds_once),
+        cmocka_unit_test(what_an_l2_reads_comes_sooner_than_from_a_pe),
         cmocka_unit_test(atomics_combine),
         cmocka_unit_test(one_of_two_exchanges),
         cmocka_unit_test(sums_are_computed),

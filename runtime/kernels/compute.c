@@ -56,20 +56,35 @@ static bool is_fetched_before(const struct command *c, uint32_t i)
     return false;
 }
 
-/* What FETCH of an operand takes; of what a take goes through, the elements that are taken. */
+/* What FETCH of an operand takes. */
 static uint64_t operand_bytes(const struct command *c, uint32_t i)
+{
+    const struct op_tensor *in = &c->op.in[i];
+
+    if (c->operand[i] && c->operand[i]->sliced)
+        return slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
+    return in->is_scalar || in->space == SPACE_ACC ? 0 : op_tensor_bytes(in);
+}
+
+/* Are its operands not all fetched as they are, or has it more than one result? */
+static bool is_special(const struct op *op)
+{
+    enum { SPECIAL = 1 << MATH_ORDER | 1 << MATH_TAKE | 1 << MATH_UPDATE | 1 << MATH_FUSED };
+
+    return op->kind == OP_MATH && SPECIAL >> math_rows[op->math].group & 1;
+}
+
+/* The same of an operation that is special: of what a take goes
+ * through, the elements that are taken; and what an update writes over is not read. */
+static uint64_t special_bytes(const struct command *c, uint32_t i)
 {
     const struct op *op = &c->op;
 
-    if (op->kind == OP_MATH && op->math == TL_TAKE && i == 0)
+    if (op->math == TL_TAKE && i == 0)
         return op_tensor_bytes(&op->out);
-    if (op_updates(op) && i == 0) /* what is written over is not read */
+    if ((op_updates(op) && i == 0) || (is_fused(op) && is_fetched_before(c, i)))
         return 0;
-    if (is_fused(op) && is_fetched_before(c, i))
-        return 0;
-    if (c->operand[i] && c->operand[i]->sliced)
-        return slice_bytes(c->operand[i], pe_kind(c->pe)->pe.line_bytes);
-    return op->in[i].is_scalar || op->in[i].space == SPACE_ACC ? 0 : op_tensor_bytes(&op->in[i]);
+    return operand_bytes(c, i);
 }
 
 /* Of all results; there may be gaps between them. */
@@ -91,12 +106,15 @@ static uint64_t fused_bytes(const struct op *op)
 void compute_measure(struct command *c)
 {
     const struct op *op = &c->op;
+    bool special = is_special(op);
 
     c->fetch_bytes = 0;
     for (uint32_t i = 0; i < c->n_operands && i < op->n_in; i++)
-        c->fetch_bytes += operand_bytes(c, i);
+        c->fetch_bytes += special ? special_bytes(c, i) : operand_bytes(c, i);
     c->store_bytes = op_tensor_bytes(&op->out);
-    if (op->kind == OP_MATH && op_has_indices(op))
+    if (!special)
+        return;
+    if (op_has_indices(op))
         c->store_bytes += dims_elements(&op->out.shape) * dtype_bytes(KB_I32);
     if (op_updates(op))
         c->store_bytes = op_tensor_bytes(&op->in[1]);

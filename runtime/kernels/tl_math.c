@@ -36,8 +36,13 @@
 static struct dims broadcast(const struct call *call, struct tl_tensor *const *x, uint32_t n)
 {
     struct dims out = {0};
+    uint32_t i = 0;
 
-    for (uint32_t i = 0; i < n; i++)
+    while (i < n && x[i]->kind == TENSOR_SCALAR)
+        i++;
+    if (i < n)
+        dims_copy(&out, &x[i]->shape);
+    for (i++; i < n; i++)
         if (x[i]->kind != TENSOR_SCALAR && !dims_broadcast(&out, &x[i]->shape))
             BAD(call, "shape %s does not broadcast with the others", shape_text(&x[i]->shape).text);
     return out;

@@ -244,6 +244,8 @@ comes_back "a rank for each expert" moe.json --decode 16 --batch 10 --ep 8
 refused "nor layers that are not alike" 2 "--graph: layers are not alike with --routing uniform:1" llm moe.json --decode 16 --routing uniform:1 --graph g.yaml
 refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
+run llm llama-3.2-1b --ep 1 --decode 16 --tries 1 --quiet
+equal "one part of experts, of a model that has none" 0 "$code"
 refused "the same of their choice" 2 "--routing is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --routing even
 for word in odd zipf zipf:1 zipf:5:1 zipf:x:1 uniform: uniform:x file:; do
     refused "--routing $word" 2 "--routing '$word' is not even, uniform:SEED, zipf:S:SEED" llm moe.json --routing $word
@@ -322,6 +324,10 @@ echo 'a: &a [*a]' > circle.yaml
 refused "a list in itself" 3 "circle.yaml:1:4: more than 10000 values" llm circle.yaml --dry-run
 echo 'nodes: []' > none.yaml
 refused "no graph, and no model" 3 "none.yaml: model_type is missing (a graph has kernbench_graph)" llm none.yaml
+echo '{"model_type": "mamba"}' > mamba.json
+refused "a family that is not known" 3 "mamba.json: model_type is mamba, not llama, mistral," llm mamba.json
+echo '{"model_type": 7}' > seven.json
+refused "a family that is a number" 3 "seven.json: model_type is no text" llm seven.json
 echo '- 1' > list.yaml
 refused "a list as a model" 3 "list.yaml: the text is not a mapping" llm list.yaml
 mkdir folder

@@ -125,9 +125,9 @@ enum exit_code llm_read_experts(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
 
-    if (l->model.experts == 0 && (o->ep > 0 || o->routing))
+    if (l->model.experts == 0 && (o->ep > 1 || o->routing))
         return cmd_say(l->cli, EXIT_USAGE, "--%s is of experts, and %s has none",
-                       o->ep > 0 ? "ep" : "routing", l->model.name);
+                       o->ep > 1 ? "ep" : "routing", l->model.name);
     return routes_read(l->cli, o->routing, &l->routes);
 }
 

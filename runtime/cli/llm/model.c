@@ -6,6 +6,7 @@
  * are read, the second ignored, the third refused unless they have the value that changes nothing.
  * Any other key is named once, and not refused, as such files get new keys all the time.
  */
+#include "base/text.h"
 #include "cli/llm/model.h"
 #include "cli/out/say.h"
 #include <stdlib.h>
@@ -353,12 +354,15 @@ static void read_shapes(struct config *c, struct model *m)
 
 static void read_family(struct config *c, struct model *m)
 {
-    const char *word = json_string_value(value_of(c, "model_type"));
+    json_t *value = value_of(c, "model_type");
+    const char *word = json_string_value(value);
+    char shown[32], what[160];
 
     if (!word) {
         fail(c, "model_type",
-             ends_with(c->name, ".yaml") ? "is missing (a graph has kernbench_graph)"
-                                         : "is missing");
+             value                         ? "is no text"
+             : ends_with(c->name, ".yaml") ? "is missing (a graph has kernbench_graph)"
+                                           : "is missing");
         return;
     }
     for (size_t i = 0; i < N_FAMILIES; i++)
@@ -366,9 +370,11 @@ static void read_family(struct config *c, struct model *m)
             m->family = (enum model_family)i;
             return;
         }
-    fail(c, "model_type",
-         "is not llama, mistral, qwen2, qwen3, falcon, mixtral, qwen3_moe, deepseek_v2 or "
-         "deepseek_v3");
+    text_format(what, sizeof what,
+                "is %s, not llama, mistral, qwen2, qwen3, falcon, mixtral, qwen3_moe, deepseek_v2 "
+                "or deepseek_v3",
+                text_show(word, strlen(word), shown, sizeof shown));
+    fail(c, "model_type", what);
 }
 
 static bool is_known(const char *key)

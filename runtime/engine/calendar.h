@@ -227,21 +227,24 @@ static inline ev calendar_first(struct calendar *c, struct txn *txns, uint64_t u
     return due < late ? due : late;
 }
 
-/* A row that will have an event soon, mostly the next; TXN_NONE: none is known without a search. */
-static inline uint32_t calendar_near(const struct calendar *c)
-{
-    if (c->i_due < c->n_due)
-        return ev_slot(c->due[c->i_due]);
-    return c->near.any ? calendar_first_of(&c->near.rows[calendar_first_list(&c->near)]) : TXN_NONE;
-}
-
-/* The list of the next bucket of this window that has one, and of the one behind it; NULL: there is
- * none. */
+/* The list of the next bucket of this window that has one; NULL: none has. */
 static inline const struct calendar_list *calendar_next_list(const struct calendar *c)
 {
     return c->near.any ? &c->near.rows[calendar_first_list(&c->near)] : NULL;
 }
 
+/* A row that will have an event soon, mostly the next; TXN_NONE: none is known without a search. */
+static inline uint32_t calendar_near(const struct calendar *c)
+{
+    const struct calendar_list *next;
+
+    if (c->i_due < c->n_due)
+        return ev_slot(c->due[c->i_due]);
+    next = calendar_next_list(c);
+    return next ? calendar_first_of(next) : TXN_NONE;
+}
+
+/* The list behind calendar_next_list(), which is one; NULL: there is none. */
 static inline const struct calendar_list *calendar_second_list(const struct calendar *c)
 {
     const struct calendar_lists *l = &c->near;

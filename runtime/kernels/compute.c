@@ -74,8 +74,8 @@ static bool is_special(const struct op *op)
     return op->kind == OP_MATH && SPECIAL >> math_rows[op->math].group & 1;
 }
 
-/* The same of an operation that is special: of what a take goes
- * through, the elements that are taken; and what an update writes over is not read. */
+/* The same of an operation that is special: of what a take goes through, the elements that are
+ * taken; what an update writes over is not read; and a fused one fetches each tensor once. */
 static uint64_t special_bytes(const struct command *c, uint32_t i)
 {
     const struct op *op = &c->op;

@@ -174,7 +174,8 @@ static bool check_file(struct out_sqlite *db)
         return false;
     sqlite3_busy_timeout(db->handle, 0);
     bool busy =
-        sqlite3_exec(db->handle, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_BUSY;
+        sqlite3_exec(db->handle, "BEGIN; SELECT 1 FROM sqlite_master", NULL, NULL, NULL) ==
+        SQLITE_BUSY; /* else what follows is read of one state: another may make the tables now */
     sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
     bool ok = busy || db_check_owner(db, &is_new);
     sqlite3_close(db->handle); /* there may be another file of that name when we are done */

@@ -129,6 +129,7 @@ static const char schema_head[] =
     "\"tokens_per_s\":{\"type\":[\"number\",\"null\"],\"unit\":\"1/s\"},\n"
     "\"tp\":{\"type\":\"integer\"},\"kv\":{\"type\":[\"integer\",\"null\"]},\n"
     "\"pp\":{\"type\":\"integer\"},\"ep\":{\"type\":\"integer\"},\"dp\":{\"type\":\"integer\"},\n"
+    "\"grid\":{\"type\":\"string\"},\n"
     "\"why\":{\"type\":\"string\",\"description\":\"of a search: what most of the time is for\"},\n"
     "\"peak_gops\":{\"type\":\"number\",\"unit\":\"GOP/s\"},\n"
     "\"math_gops\":{\"type\":\"number\",\"unit\":\"GOP/s\"},\n"

@@ -288,13 +288,24 @@ static enum exit_code run_file(void *arg, struct sink *out)
     return end_here(l, out, batches_of_file(l));
 }
 
+/* The fewest tokens of a request in the iterations that are asked for. */
+static int64_t least_tokens(const struct llm *l)
+{
+    struct asked a = asked_of(l, 0);
+    struct piece prompt = {0}, token = {0};
+    int64_t least = next_decode(&a, l->shape.page, &token) ? 1 : a.prompt;
+
+    while (piece_of_prompt(a.prompt, a.chunk, &prompt))
+        least = prompt.q < least ? prompt.q : least;
+    return least;
+}
+
 /* All divisions, one after the other; the best one's rows are printed. */
 static enum exit_code run_divisions(void *arg, struct sink *out)
 {
     struct llm *l = arg;
-    int64_t requests = (int64_t)l->batches.value[0];
     struct division *d;
-    size_t n = divisions_of(l, requests, &d), fit = 0;
+    size_t n = divisions_of(l, least_tokens(l), &d), fit = 0;
     enum exit_code code = EXIT_OK;
 
     l->rows.searches = true;
@@ -309,7 +320,8 @@ static enum exit_code run_divisions(void *arg, struct sink *out)
         s.pp = d[i].pp;
         s.ep = d[i].ep;
         s.dp = d[i].dp;
-        code = llm_split(l, requests / s.dp, &s);
+        l->chip.grid_p = d[i].grid_p;
+        code = llm_split(l, d[i].batch, &s);
         if (!code)
             code = batch(l, &s);
         if (l->too_large)
@@ -490,7 +502,7 @@ static enum exit_code run_model(struct llm *l)
         code = check_one(l);
     if (!code && l->cli->opts.graph)
         code = write_graph(l);
-    return code ? code : cmd_output(l->cli, l->searches ? run_divisions : run_batches, l);
+    return code ? code : cmd_output(l->cli, llm_searches(l) ? run_divisions : run_batches, l);
 }
 
 /* What MODEL is. */

@@ -546,10 +546,29 @@ run llm llama-3.1-405b --weights i8 --decode 16 --search parallel --tries 1 --fo
 equal "what does not fit is last, and says so" "0 null needs 55.208 GB of 51.540 a rank" "$code $(total '.totals[-1] | "\(.tpot_ms) \(.why)"')"
 run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --pp 2 --microbatches 4 --tries 1 --format json --quiet
 equal "parts that a copy's requests cannot have are left out" "0 4/2/1" "$code $(total '[.totals[] | "\(.tp)/\(.pp)/\(.dp)"] | join(" ")')"
+run llm llama-3.2-1b --decode 16 --batch 5 --search grid --tries 1 --format json --quiet
+equal "as many rows as an iteration has tokens" "8: 1x8 2x4 4x2" \
+    "$(total '"\(.totals[0].tp): \([.totals[].grid] | sort | join(" "))"')"
+cp out all
+for grid in 1x8 2x4 4x2; do
+    run llm llama-3.2-1b --decode 16 --batch 5 --grid $grid --tries 1 --format json --quiet
+    equal "$grid takes as long as by itself" "$(jq --arg g $grid '.totals[] | select(.grid == $g) | .tpot_ms' all)" "$(total '.totals[].tpot_ms')"
+    cp out $grid
+done
+equal "the best grid is first, and has the rows" "$(jq -c '[.totals[0].tpot_ms, .rows]' "$(jq -r '.totals[0].grid' all)")" \
+    "$(jq -c '[.totals[0].tpot_ms, .rows]' all)"
+run llm llama-3.2-1b --prefill 33 --chunk 16 --batch 2 --search grid --tries 1 --format json --quiet
+equal "the last piece of a prompt has one token of each request" "1x8 2x4" "$(total '[.totals[].grid] | sort | join(" ")')"
+run llm llama-3.2-1b --decode 16 --batch 4 --search grid --grid 2x4 --tp 4,2 --tries 1 --format json --quiet
+equal "a grid that is given stays" "4/2x4 2/2x4" "$(total '[.totals[] | "\(.tp)/\(.grid)"] | join(" ")')"
+run llm llama-3.2-1b --decode 16 --batch 4 --search parallel,grid --pp 2 --tries 1 --format json --quiet
+equal "grids of all divisions, by the tokens of a part" "1/4/1x8 2/2/1x8 4/1/1x8 4/1/2x4" "$(total '[.totals[] | "\(.tp)/\(.dp)/\(.grid)"] | sort | join(" ")')"
 refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel
 refused "none is possible" 2 "llama-3.2-1b: none of 0 divisions of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
 refused "a search of two batches" 2 "--search parallel is of one --batch and --decode" llm llama-3.2-1b --search parallel --batch 1,2
-refused "another search" 2 "--search 'all' is not parallel" llm llama-3.2-1b --search all
+refused "another search" 2 "--search 'all' is not parallel, grid or parallel,grid" llm llama-3.2-1b --search all
+refused "a grid of another number of parts" 2 "--microbatches 3 does not divide a batch of 4" \
+    llm llama-3.2-1b --decode 16 --batch 4 --pp 2 --microbatches 3 --search grid
 
 # wrong_stages NAME TEXT SED: stages.yaml with a mistake
 wrong_stages()

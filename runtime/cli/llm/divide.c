@@ -1,11 +1,13 @@
 /*
- * divide.c -- the ways to divide ranks.
+ * divide.c -- the ways to divide a machine.
  *
- * tp * pp * dp are all units, as --search parallel asks what the whole machine can do; copies share
- * the requests. ep divides tp.
+ * With `parallel`, tp * pp * dp are all units, as it asks what the whole machine can do; copies
+ * share the requests. ep divides tp. With `grid`, each of these is there once for each number of
+ * rows that the PEs of a rank can stand in.
  *
- * Example: 4 units and one request of a model without experts: 4 x 1, 2 x 2, 1 x 4 (tp x pp); with
- * two requests also 2 x 1 and 1 x 2, each with two copies.
+ * Example: 4 units of 2 PEs and one request of a model without experts: 4 x 1, 2 x 2, 1 x 4
+ * (tp x pp); with two requests also 2 x 1 and 1 x 2, each with two copies. With grids, a decode
+ * step of two requests has each of 4 x 1, whose iteration is of two tokens, twice: 1x2 and 2x1.
  */
 #include "cli/llm/divide.h"
 #include "cli/llm/stage.h"
@@ -44,22 +46,63 @@ static bool is_possible(const struct llm *l, int64_t requests, const struct divi
            (m->experts == 0 || !graph_refuse_ep(m, d->tp, d->ep, why));
 }
 
-size_t divisions_of(const struct llm *l, int64_t requests, struct division **out)
-{
-    int64_t units = l->chip.units;
-    size_t n = 0, room = 0;
+struct divisions {
+    struct division *d; /* of the caller, later */
+    size_t n, room;
+    int64_t least; /* tokens of a request in the smallest iteration */
+};
 
-    *out = NULL;
+static void add(struct divisions *all, const struct division *d)
+{
+    if (all->n == all->room)
+        all->d = memory_room(all->d, all->n, &all->room, sizeof *all->d);
+    all->d[all->n++] = *d;
+}
+
+/* With each of the grids that are asked for. */
+static void add_grids(const struct llm *l, struct divisions *all, struct division d)
+{
+    int64_t tokens = d.batch / llm_parts(l, d.batch, d.pp) * all->least;
+
+    d.grid_p = l->chip.grid_p;
+    if (!l->search.grids || d.grid_p > 0) {
+        add(all, &d);
+        return;
+    }
+    for (uint32_t p = 1; p <= l->chip.unit_pes && p <= tokens; p++) {
+        d.grid_p = p;
+        if (l->chip.unit_pes % p == 0)
+            add(all, &d);
+    }
+}
+
+/* The units among all that they can be divided among. */
+static void add_divided(const struct llm *l, struct divisions *all)
+{
+    int64_t units = l->chip.units, requests = (int64_t)l->batches.value[0];
+
     for (int64_t tp = units; tp > 0; tp--)
         for (int64_t pp = 1; units % tp == 0 && pp <= units / tp; pp++)
             for (int64_t ep = 1; units / tp % pp == 0 && ep <= tp; ep++) {
-                struct division d = {tp, pp, ep, units / tp / pp};
+                struct division d = {tp, pp, ep, units / tp / pp, 0, 0};
 
-                if (!is_possible(l, requests, &d))
-                    continue;
-                if (n == room)
-                    *out = memory_room(*out, n, &room, sizeof **out);
-                (*out)[n++] = d;
+                d.batch = requests / d.dp;
+                if (is_possible(l, requests, &d))
+                    add_grids(l, all, d);
             }
-    return n;
+}
+
+size_t divisions_of(const struct llm *l, int64_t least, struct division **out)
+{
+    struct divisions all = {.least = least};
+    const struct shape *s = &l->shape;
+
+    if (l->search.divisions)
+        add_divided(l, &all);
+    for (size_t i = 0; i < l->tps.n && !l->search.divisions; i++)
+        add_grids(l, &all,
+                  (struct division){(int64_t)l->tps.value[i], s->pp, s->ep, s->dp,
+                                    (int64_t)l->batches.value[0], 0});
+    *out = all.d;
+    return all.n;
 }

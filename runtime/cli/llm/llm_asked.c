@@ -106,13 +106,19 @@ static enum exit_code check_stages(const struct llm *l)
     return EXIT_OK;
 }
 
-/* By default as many as stages, or fewer that divide the requests. */
-enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
+int64_t llm_parts(const struct llm *l, int64_t requests, int64_t stages)
 {
-    int64_t asked = (int64_t)l->cli->opts.microbatches, micro = asked > 0 ? asked : s->pp;
+    int64_t asked = (int64_t)l->cli->opts.microbatches, micro = asked > 0 ? asked : stages;
 
     while (asked == 0 && requests % micro)
         micro--;
+    return micro;
+}
+
+enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
+{
+    int64_t micro = llm_parts(l, requests, s->pp);
+
     if (requests % micro)
         return cmd_say(l->cli, EXIT_USAGE, "--microbatches %lld does not divide a batch of %lld",
                        (long long)micro, (long long)requests);
@@ -160,17 +166,28 @@ static enum exit_code read_list(const struct llm *l, const char *option, const c
     return EXIT_OK;
 }
 
+bool llm_searches(const struct llm *l)
+{
+    return l->search.divisions || l->search.grids;
+}
+
 /* One number of requests, and one step. */
-static enum exit_code check_search(struct llm *l)
+static enum exit_code read_search(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
+    const char *word = o->search;
+    bool both = word && strcmp(word, "parallel,grid") == 0;
 
-    if (strcmp(o->search, "parallel") != 0)
-        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel", o->search);
+    if (!word)
+        return EXIT_OK;
+    l->search.divisions = both || strcmp(word, "parallel") == 0;
+    l->search.grids = both || strcmp(word, "grid") == 0;
+    if (!llm_searches(l))
+        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel, grid or parallel,grid",
+                       word);
     if (l->batches.n > 1 || l->decodes.n > 1 || o->graph)
         return cmd_say(l->cli, EXIT_USAGE,
-                       "--search parallel is of one --batch and --decode, without --graph");
-    l->searches = true;
+                       "--search %s is of one --batch and --decode, without --graph", word);
     return EXIT_OK;
 }
 
@@ -189,9 +206,8 @@ enum exit_code llm_read_lists(struct llm *l)
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
-    if (o->search)
-        return check_search(l);
-    for (size_t i = 0; i < l->tps.n && !code; i++)
+    code = read_search(l);
+    for (size_t i = 0; i < l->tps.n && !code && !l->search.divisions; i++)
         code = check_ranks(l, l->tps.value[i]);
     l->rows.many_tps = l->tps.n > 1;
     l->rows.many_kvs = l->decodes.n > 1;
@@ -207,7 +223,7 @@ enum exit_code llm_read_iterations(struct llm *l)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
                        "do, and has no --graph and no --chakra");
-    if (l->searches || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
+    if (llm_searches(l) || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
         return cmd_say(l->cli, EXIT_USAGE,
                        "--iterations: --tp is one number, and --pp and --dp are 1");
     return o->iterations ? iterations_read(l->cli, o->iterations, &l->its) : EXIT_OK;

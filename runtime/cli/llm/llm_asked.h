@@ -21,8 +21,10 @@ struct llm {
     struct routes routes;
     struct llm_rows rows;
     struct told told;
-    bool too_large;                 /* the last batch */
-    bool searches;                  /* divisions: what is too large is told among the others */
+    bool too_large; /* the last batch */
+    struct {
+        bool divisions, grids; /* what is too large is told among the others */
+    } search;
     uint64_t needs_bytes;           /* of a rank, by what was too large */
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
@@ -41,6 +43,13 @@ enum exit_code llm_read_lists(struct llm *l);
 
 /* The file of iterations, which nothing else says. */
 enum exit_code llm_read_iterations(struct llm *l);
+
+/* Of how many parts a batch is in as many stages: as asked, or as many as stages, or fewer that
+ * divide it. */
+int64_t llm_parts(const struct llm *l, int64_t requests, int64_t stages);
+
+/* Are several ways to divide the machine simulated? */
+bool llm_searches(const struct llm *l);
 
 /* Requests in parts that go through the stages one behind the other. EXIT_USAGE. */
 enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s);

@@ -96,7 +96,7 @@ static enum exit_code refuse_size(struct llm *l, const struct shape *s, uint64_t
     }
     l->too_large = true;
     l->needs_bytes = bytes;
-    if (l->searches)
+    if (llm_searches(l))
         return EXIT_USAGE;
     if (low == 0)
         return refuse_whole(l, s, bytes);

@@ -46,7 +46,9 @@ static const struct column columns[] = {
 struct llm_total {
     uint64_t batch, tp, kv, pp, ep, dp, needs_bytes;
     size_t first, n; /* its rows, in a search */
+    size_t number;   /* in the order of simulation */
     char why[96];    /* what most of its time is for, in a search */
+    char grid[24];   /* that was asked for or is searched; empty: by the number of tokens */
     double ttft_ms, tpot_ms, user_per_s, per_s;
     struct roofs roofs;
     bool has_fabric, has_ttft, has_tpot;
@@ -63,6 +65,7 @@ static const struct column total_columns[] = {
     COLUMN("pp", CELL_COUNT, struct llm_total, pp),
     COLUMN("ep", CELL_COUNT, struct llm_total, ep),
     COLUMN("dp", CELL_COUNT, struct llm_total, dp),
+    COLUMN("grid", CELL_TEXT, struct llm_total, grid),
     COLUMN("why", CELL_TEXT, struct llm_total, why),
     COLUMN("peak_gops", CELL_FRACTION, struct llm_total, roofs.peak),
     COLUMN("math_gops", CELL_FRACTION, struct llm_total, roofs.math),
@@ -278,22 +281,27 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
     const struct roofs roofs = roofs_of(l->chip, (uint32_t)s->tp);
 
-    l->total[l->n_totals++] =
-        (struct llm_total){.roofs = roofs,
-                           .has_fabric = roofs.fabric > 0,
-                           .batch = (uint64_t)(s->batch * count_of(s->micro)),
-                           .tp = (uint64_t)s->tp,
-                           .pp = (uint64_t)count_of(s->pp),
-                           .ep = (uint64_t)count_of(s->ep),
-                           .dp = (uint64_t)count_of(s->dp),
-                           .kv = (uint64_t)kv,
-                           .ttft_ms = (double)ttft_fs / 1e12,
-                           .has_ttft = ttft_fs > 0,
-                           .tpot_ms = (double)tpot_fs / 1e12,
-                           .has_tpot = tpot_fs > 0,
-                           .user_per_s = 1e15 / (double)tpot_fs,
-                           .per_s = (double)(s->batch * count_of(s->micro) * count_of(s->dp)) *
-                                    1e15 / (double)tpot_fs};
+    struct llm_total *t = &l->total[l->n_totals];
+
+    *t = (struct llm_total){.number = l->n_totals++,
+                            .roofs = roofs,
+                            .has_fabric = roofs.fabric > 0,
+                            .batch = (uint64_t)(s->batch * count_of(s->micro)),
+                            .tp = (uint64_t)s->tp,
+                            .pp = (uint64_t)count_of(s->pp),
+                            .ep = (uint64_t)count_of(s->ep),
+                            .dp = (uint64_t)count_of(s->dp),
+                            .kv = (uint64_t)kv,
+                            .ttft_ms = (double)ttft_fs / 1e12,
+                            .has_ttft = ttft_fs > 0,
+                            .tpot_ms = (double)tpot_fs / 1e12,
+                            .has_tpot = tpot_fs > 0,
+                            .user_per_s = 1e15 / (double)tpot_fs,
+                            .per_s = (double)(s->batch * count_of(s->micro) * count_of(s->dp)) *
+                                     1e15 / (double)tpot_fs};
+    if (l->chip->grid_p > 0)
+        snprintf(t->grid, sizeof t->grid, "%ux%u", l->chip->grid_p,
+                 l->chip->unit_pes / l->chip->grid_p);
 }
 
 /* -- divisions -------------------------------------------------------------------------------- */
@@ -372,7 +380,7 @@ static int by_time(const void *a, const void *b)
     const struct llm_total *s = a, *t = b;
     double x = time_of(s), y = time_of(t);
 
-    return x < y ? -1 : x > y ? 1 : s->tp > t->tp ? -1 : s->tp < t->tp;
+    return x < y ? -1 : x > y ? 1 : s->number < t->number ? -1 : 1;
 }
 
 void llm_rows_sort(struct llm_rows *l)
@@ -406,6 +414,8 @@ static char *lines_of_totals(const struct llm_rows *l)
                               (unsigned long long)t->ep, (unsigned long long)t->dp);
         else if (l->many_tps)
             at += text_format(at, LINE_ROOM / 4, "tp %llu, ", (unsigned long long)t->tp);
+        if (l->searches && *t->grid)
+            at += text_format(at, LINE_ROOM / 4, "grid %s, ", t->grid);
         at += text_format(at, LINE_ROOM / 4, "batch %llu", (unsigned long long)t->batch);
         if (l->many_kvs)
             at += text_format(at, LINE_ROOM / 4, ", decode %llu", (unsigned long long)t->kv);

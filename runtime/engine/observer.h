@@ -94,6 +94,7 @@ struct observer {
     void (*finish)(struct kb_sim *s, uint64_t t, struct command *c);
     void (*stop)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
     void (*resume)(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended);
+    void (*room)(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
 
     struct taken (*taken)(struct kb_sim *s);
     bool (*credit)(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken);

@@ -79,7 +79,7 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struc
     follow_turn(t, c, from->chain.command);
     waited_fs = (int64_t)t - c->since_fs;
     starts = c->late && waited_fs == 0 && c->piece <= 1;
-    chain_begin(&at->chain, c);
+    chain_begin(s, &at->chain, c);
     add_operand_wait(s, &at->chain, c);
     if (c->task == TASK_RECV)
         messages_received(s, t, &at->chain, c);
@@ -171,8 +171,39 @@ void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
                          .after = KB_NO_ID};
 
     if (cause)
-        *cause = (struct cause_of_call){.after = KB_NO_ID, .start_fs = (int64_t)t};
+        *cause =
+            (struct cause_of_call){.after = KB_NO_ID, .room = KB_NO_ID, .start_fs = (int64_t)t};
     TELL(spans_of(s), start, &run);
+}
+
+/* The stretch that has made room for a command that is issued now: while it was waited for at its
+ * issue, or just before its call. */
+static void take_room(struct kb_sim *s, struct command *c)
+{
+    struct cause_of_call *cause = cause_of(s, c->pe);
+    int64_t least_fs = pe_issue_fs(c->pe) + c->launch_fs + c->collective_fs;
+
+    c->room = KB_NO_ID;
+    if (!cause || cause->room == KB_NO_ID)
+        return;
+    c->room_end_fs = cause->room_end_fs;
+    if (c->room_end_fs == c->op.t_issue_fs || c->room_end_fs + least_fs == c->op.t_issue_fs)
+        c->room = cause->room;
+    cause->room = KB_NO_ID;
+}
+
+/* From the end of the wait for room to the issue; without that wait there is none. */
+static uint32_t issue_stretch(struct kb_sim *s, const struct command *c)
+{
+    struct chain x = {.shares = {0}};
+    uint32_t number = c->room;
+
+    if (c->room == KB_NO_ID || c->room_end_fs == c->op.t_issue_fs)
+        return number;
+    chain_begin(s, &x, c);
+    number = messages_stretch(s, &x, c->op.t_issue_fs);
+    chain_free(&x);
+    return number;
 }
 
 void commands_issue(struct kb_sim *s, struct command *c)
@@ -187,6 +218,8 @@ void commands_issue(struct kb_sim *s, struct command *c)
     c->collective_fs = c->pe->paid.collective_fs;
     c->talk = (struct talk){
         .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
+    take_room(s, c);
+    command.return_stretch = issue_stretch(s, c);
     TELL(spans_of(s), issue, &command);
 }
 
@@ -223,6 +256,17 @@ void commands_resume(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ende
         return;
     cause->after = id;
     cause->after_end = ended;
+    cause->room = KB_NO_ID;
+}
+
+void commands_room(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
+{
+    struct cause_of_call *cause = cause_of(s, pe);
+
+    if (!cause || spans_of(s)->leaving.chain.command == KB_NO_ID)
+        return;
+    cause->room = messages_leaving(s);
+    cause->room_end_fs = (int64_t)t;
 }
 
 /* A send that has waited returns when the credit of its last piece has come. */

@@ -9,8 +9,10 @@
  *   - the shares of a command, which sum to its time from call to end: explain/commands.c;
  *   - stretches, where another PE let a command begin or return: explain/messages.c.
  *
- * A command that has waited for an operand follows from the command that made it, kb_command.maker:
- * its step begins at its start, and what lies before, dispatch and wait, is on no path.
+ * A command that has waited for room follows from what made it, by such a stretch, and what lies
+ * before is on no path. A command that has waited for an operand follows from the command that made
+ * it, kb_command.maker: its step begins at its start, and what lies before, dispatch and wait, is
+ * on no path.
  *
  * Each step begins at the very femtosecond at which the step before it ends; follow() checks this,
  * and ends with KB_INTERNAL if there is a gap. So the steps of a path, and their shares, sum to the
@@ -233,7 +235,7 @@ kb_status paths_issue(struct paths *p, const kb_command *command)
                                     .issue_fs = command->issue_fs,
                                     .after = command->after,
                                     .after_end = command->after_end,
-                                    .return_stretch = KB_NO_ID,
+                                    .return_stretch = command->return_stretch,
                                     .end_stretch = KB_NO_ID,
                                     .maker = KB_NO_ID};
     return KB_OK;

@@ -204,9 +204,7 @@ void stations_follow(struct kb_sim *s, uint64_t t, uint32_t slot, bool own)
     if (from->chain.command == chain->command) {
         chain_copy(s, chain, &from->chain);
     } else if (own && from->chain.pe == chain->pe) {
-        chain->before = messages_leaving(s);
-        chain->since_fs = (int64_t)t;
-        chain->since.n = 0;
+        chain_follow(chain, messages_leaving(s), (int64_t)t);
     }
 }
 

@@ -18,7 +18,8 @@
  * last member's command up to the moment its word is with the lowest member.
  *
  * A stretch is also made where a command has waited for a channel or an engine that another one of
- * its PE had: the path goes on there, too (stations_follow()).
+ * its PE had, or for the room of another's operand: the path goes on there, too (stations_follow(),
+ * commands_room()).
  *
  * A stretch is made only when something follows from it, and once: `leaving` holds the stage that
  * ends right now, and all that begins before left() is a consequence of it.
@@ -215,8 +216,7 @@ void messages_received(struct kb_sim *s, uint64_t t, struct chain *chain, struct
     add_wait(&c->talk, (int64_t)t - c->talk.since_fs, from->chain.command);
     c->talk.since_fs = (int64_t)t;
     begin_with_waits(s, chain, c, from->chain.pe);
-    chain->before = messages_leaving(s);
-    chain->since_fs = (int64_t)t;
+    chain_follow(chain, messages_leaving(s), (int64_t)t);
     if (c->piece < c->pieces) /* the next, perhaps for no time */
         messages_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
@@ -246,8 +246,7 @@ void messages_sent(struct kb_sim *s, uint64_t t, struct chain *chain, struct com
     way = messages_way(s, from->chain.pe, c->pe->number);
     wait_for_credit(&c->talk, way, from->end_fs, (int64_t)t, from->chain.command);
     begin_with_waits(s, chain, c, from->chain.pe);
-    chain->before = messages_leaving(s);
-    chain->since_fs = from->end_fs;
+    chain_follow(chain, messages_leaving(s), from->end_fs);
     messages_add_way(s, &chain->since, way, c->pe->number);
 }
 
@@ -283,7 +282,7 @@ static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct word
 
     if (last->talk.stretch != KB_NO_ID)
         return last->talk.stretch;
-    chain_begin(&x, last);
+    chain_begin(s, &x, last);
     messages_add_way(s, &x.shares, way, lowest);
     last->talk.stretch = messages_stretch(s, &x, there_fs);
     chain_free(&x);
@@ -319,13 +318,12 @@ bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, st
     chain = &spans_of(s)->slots[slot].chain;
     spans_of(s)->slots[slot].end_fs = there_fs;
     spans_of(s)->slots[slot].stretch = KB_NO_ID;
-    chain_begin(chain, c);
+    chain_begin(s, chain, c);
     if (c == last) {
         messages_add_way(s, &chain->shares, to, lowest);
     } else {
         wait_for_last(s, chain, c, last, there_fs);
-        chain->before = last_stretch(s, last, to, there_fs, lowest);
-        chain->since_fs = there_fs;
+        chain_follow(chain, last_stretch(s, last, to, there_fs, lowest), there_fs);
         messages_add_way(s, &chain->since, back, c->pe->number);
     }
     messages_add_way(s, &chain->shares, back, c->pe->number);

@@ -91,6 +91,7 @@ static const struct observer calls = {
     .start = commands_start,
     .stop = commands_stop,
     .resume = commands_resume,
+    .room = commands_room,
     .go_on = commands_go_on,
     .node = spans_node,
     .cross = spans_cross,

@@ -21,8 +21,9 @@ struct chain {
     int64_t call_fs, issue_fs;
     int64_t launch_fs, collective_fs; /* costs of software, paid before the issue */
     struct shares shares;
-    /* If another PE let it begin: that one's stretch, since when, and the shares from there on. */
-    uint32_t before; /* KB_NO_ID: no other PE, and the rest means nothing */
+    /* If another PE or command let it begin: that one's stretch, since when, and the shares from
+     * there on. */
+    uint32_t before; /* KB_NO_ID: none, and the rest means nothing */
     int64_t since_fs;
     struct shares since;
 };
@@ -52,7 +53,8 @@ struct leaving {
 struct cause_of_call {
     uint32_t after;
     bool after_end;
-    int64_t start_fs;
+    uint32_t room; /* the stretch that has made room for what comes; KB_NO_ID: none has since */
+    int64_t start_fs, room_end_fs;
 };
 
 struct net;
@@ -119,7 +121,9 @@ bool shares_room(struct shares *x, uint32_t n);
 void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from);
 void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece);
 int64_t shares_sum_fs(const struct shares *x);
-void chain_begin(struct chain *x, const struct command *c);
+void chain_begin(struct kb_sim *s, struct chain *x, const struct command *c);
+/* From `since_fs` on it follows from the stretch `before`, and from nothing else so far. */
+void chain_follow(struct chain *x, uint32_t before, int64_t since_fs);
 void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from);
 void chain_free(struct chain *x);
 void chain_swap(struct chain *a, struct chain *b);
@@ -218,6 +222,7 @@ void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
 void commands_issue(struct kb_sim *s, struct command *c);
 void commands_late(struct command *c);
 void commands_resume(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended);
+void commands_room(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
 void commands_go_on(struct kb_sim *s, uint64_t t, struct command *c);
 void commands_finish(struct kb_sim *s, uint64_t t, struct command *c);
 void commands_stop(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);

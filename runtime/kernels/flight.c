@@ -32,6 +32,7 @@
  */
 #include "kernels/error.h"
 #include "kernels/flight.h"
+#include "kernels/observe.h"
 #include "kernels/pool.h"
 #include <string.h>
 
@@ -39,6 +40,8 @@ void flight_room(struct tl_ctx *pe, uint64_t t)
 {
     if (pe->state != PE_WAITS_ROOM)
         return;
+    if (pe->sim->observer)
+        observe_room(pe, t);
     pe->state = pe->current ? PE_ISSUES : PE_WAKES;
     wakes_add(&pe->kernels->wakes, t, pe->number);
 }

@@ -133,7 +133,9 @@ struct command {
 
     uint32_t after, maker; /* observed: kb_command.after, .maker */
     bool after_end;
-    int64_t since_fs;                 /* observed: kb_command.start_fs */
+    int64_t since_fs;    /* observed: kb_command.start_fs */
+    uint32_t room;       /* observed: the stretch that has made room for it; KB_NO_ID */
+    int64_t room_end_fs; /* ... when that has ended */
     int64_t launch_fs, collective_fs; /* observed: costs of software between its call and issue */
     struct talk talk;
 };

@@ -39,6 +39,12 @@ static inline void observe_resume(struct tl_ctx *pe, uint32_t id, bool ended)
     pe->sim->observer->resume(pe->sim, pe, id, ended);
 }
 
+/* What ends now has made room in the TCM or among accumulators, which the kernel has waited for. */
+static inline void observe_room(struct tl_ctx *pe, uint64_t t)
+{
+    pe->sim->observer->room(pe->sim, pe, t);
+}
+
 /* The piece that has left its slot; the credit tells the sender. */
 static inline struct taken observe_taken(struct kb_sim *s)
 {

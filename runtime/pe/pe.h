@@ -61,7 +61,8 @@ struct tl_ctx {
     struct command *updates;   /* that wait for such */
     uint32_t give_backs;       /* dead tensors whose room is yet to come back */
     uint64_t filled_fs;        /* tl_filled_fs() */
-    int64_t room_fs;           /* how long tl_alloc() has waited for room since the last command */
+    /* How long tl_alloc() has waited for room just before `room_end_fs`. */
+    int64_t room_fs, room_end_fs;
 
     size_t stack_bytes;
     const char *call; /* the last, and where it stands */

@@ -386,13 +386,20 @@ void kernel_wait(struct tl_ctx *pe)
     } while (pe->state == PE_ISSUES ? !issue_called(pe, k->now_fs) : pe->state == PE_WAITS);
 }
 
+/* When the wait for room has begun that ends at `now_fs`; `now_fs`: none does. */
+static int64_t room_since(const struct tl_ctx *pe, int64_t now_fs)
+{
+    return pe->room_end_fs == now_fs ? now_fs - pe->room_fs : now_fs;
+}
+
 void kernel_wait_for_room(struct tl_ctx *pe)
 {
-    uint64_t since_fs = pe->kernels->now_fs;
+    int64_t since_fs = room_since(pe, (int64_t)pe->kernels->now_fs);
 
     pe->state = PE_WAITS_ROOM;
     kernel_wait(pe);
-    pe->room_fs += (int64_t)(pe->kernels->now_fs - since_fs);
+    pe->room_end_fs = (int64_t)pe->kernels->now_fs;
+    pe->room_fs = pe->room_end_fs - since_fs;
 }
 
 void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
@@ -419,7 +426,7 @@ static __attribute__((noinline)) void call_paid(struct command *c)
     int64_t fs = paid_until(pe, c->call_fs);
 
     if (!fs)
-        fs = paid_until(pe, c->call_fs - pe->room_fs);
+        fs = paid_until(pe, room_since(pe, c->call_fs));
     if (!fs)
         pe->paid = (struct paid){0};
     pe->paid.counted = true;
@@ -434,7 +441,7 @@ static inline bool gives(const struct command *c)
 
 static __attribute__((noinline)) void call_overlaps(struct command *c)
 {
-    c->call_fs -= c->pe->room_fs;
+    c->call_fs = room_since(c->pe, c->call_fs);
     c->pe->room_fs = 0;
     if (c->overlaps && !gives(c))
         c->async = true;

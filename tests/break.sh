@@ -720,10 +720,10 @@ break_it 'watch: wires of a credit that are overheads' $messages \
     's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
 break_it 'watch: a wait for a slot that ends as its credit sets out' $messages \
     's/int64_t from_fs = set_out_fs > talk->since_fs \?/int64_t from_fs = 1 ?/'
-break_it 'watch: a message that comes from nowhere' $messages 's/chain->before = messages_leaving\(s\);/;/'
+break_it 'watch: a message that comes from nowhere' $messages 's/chain_follow\(chain, messages_leaving\(s\), .*\);//'
 break_it 'watch: a send that returns at its issue' $commands \
     's/c->talk\.stretch = messages_stretch\(s, &x, \(int64_t\)t\);/;/'
-break_it 'watch: a barrier without a last PE' $messages 's/chain->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: a barrier without a last PE' $messages 's/chain_follow\(chain, last_stretch\(s, last, to, .*\);//'
 break_it 'watch: the first of the last PEs' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
@@ -904,7 +904,9 @@ break_it 'llm: a product gives up too early' benches/llm/llm_gemm.c 's/rest \* \
 break_it 'llm: bytes over slow links are of the memory' runtime/cli/llm/cause.c 's/return cost\.bottleneck_gbs < c->own\.gbs;/return false;/'
 break_it 'llm: what was interrupted is silent' runtime/cli/cmd_llm.c 's/if \(code && code != EXIT_INTERRUPTED\)/if (code)/'
 break_it 'llm: a layer too many would fit' runtime/cli/llm/llm_fits.c 's/            low = g\.layers;/            low = g.layers + 1;/'
-break_it 'llm: products that wait for the engine are bound by it' runtime/cli/llm/cause.c 's/    case KB_CAUSE_ENGINE_WAIT:\n//; s/fs\[largest\(served\)\] \+= fs\[OWN\]/fs[COMPUTE] += fs[OWN]/'
+break_it 'a path does not go on in what has made room' runtime/explain/commands.c 's/    cause->room = messages_leaving\(s\);/    cause->room = KB_NO_ID;/'
+break_it 'a path takes room behind a wait for what made it' runtime/explain/commands.c 's/cause->after_end = ended;/cause->after_end = ended; return;/'
+break_it 'a wait for room counts behind another wait' runtime/pe/pe_cpu.c 's/return pe->room_end_fs == now_fs \? now_fs - pe->room_fs : now_fs;/return now_fs - pe->room_fs;/'
 break_it 'llm: bytes of collectives are what the file says' runtime/cli/llm/graph_check.c 's/op->bytes != needed/0/'
 break_it 'llm: sizes of a graph wrap' runtime/cli/llm/graph_check.c 's/room_of\(op, s, \(double\)times\) > most/0/'
 break_it 'llm: kernels find out that a type is no float' runtime/cli/llm/graph_check.c 's/key && !graph_floats/0 \&\& !graph_floats/'

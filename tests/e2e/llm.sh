@@ -629,6 +629,8 @@ causes()
 }
 
 equal "a collective over links of 8 GB/s is of the link" "link link link" "$(causes --set sip.d2d.bw_gbs=8)"
+run llm llama-3.2-1b --prefill 16 --tries 1 --format csv --set cube.pe.pe_dma.issue_ns=200
+equal "commands that may not be issued yet wait for a channel" channel "$(grep ,o, out | cut -d, -f16)"
 equal "over links as fast as its slices, of the memory" "hbm hbm hbm" \
     "$(causes --set sip.d2d.bw_gbs=128 --set cube.hbm.bw_gbs=4)"
 

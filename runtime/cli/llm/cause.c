@@ -9,14 +9,12 @@
  * Bytes are counted at the memory where they drain, for as long as the slowest link on their way
  * lets them. Those to another chiplet that are slower than to the PE's own memory are of a link.
  *
- * A wait for room in the TCM, for an operand, or for an engine has no word of its own: it is for
- * other commands of the same PE, of which tiles keep many under way, and lasts as long as the
- * slowest kind of them does. So it counts as that which all commands of the operation together have
- * been served for longest: cycles, bytes at memories, links or ports, or their issue.
+ * Waits for other commands of the same PE are on no path: it goes on in the command that had the
+ * operand, the room, the channel or the engine.
  *
  * Example: o of a decode step takes 137.57 us where a slice gives 1 GB/s, and its weights alone
- * 135.17. Most of its path are products that wait for the engine, behind products that wait for
- * their weights; but of all commands the loads are served for longest: hbm.
+ * 135.17. Its products wait for the engine, behind products that wait for their weights; so the
+ * path goes from product to product, and on through the loads: hbm.
  */
 #include "cli/llm/cause.h"
 #include "cli/out/memory.h"
@@ -24,19 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum word {
-    COMPUTE,
-    HBM,
-    LINK,
-    PORT,
-    CHANNEL,
-    ISSUE,
-    LATENCY,
-    LAUNCH,
-    WAIT,
-    N_WORDS,
-    OWN = N_WORDS
-};
+enum word { COMPUTE, HBM, LINK, PORT, CHANNEL, ISSUE, LATENCY, LAUNCH, WAIT, N_WORDS };
 
 static const char *const words[N_WORDS] = {"compute", "hbm",     "link",   "port", "channel",
                                            "issue",   "latency", "launch", "wait"};
@@ -121,6 +107,7 @@ static enum word word_of(const struct caller *from, const kb_share *share)
 {
     switch (share->cause) {
     case KB_CAUSE_COMPUTE:
+    case KB_CAUSE_ENGINE_WAIT: /* for an engine that is a component */
         return COMPUTE;
     case KB_CAUSE_DRAIN:
         return word_of_drain(from, share->place);
@@ -144,19 +131,17 @@ static enum word word_of(const struct caller *from, const kb_share *share)
         return LAUNCH;
     case KB_CAUSE_QUEUE_WAIT:
     case KB_CAUSE_BARRIER_WAIT:
-        return WAIT;
-    case KB_CAUSE_ENGINE_WAIT:
     case KB_CAUSE_OPERAND_WAIT:
     case KB_CAUSE_ROOM_WAIT:
-        return OWN;
+        return WAIT;
     default: /* of memories, their banks and their caches */
         return HBM;
     }
 }
 
-/* Of a step of the path, or of a command, what it was spent for. */
+/* Of a step of the path, what it was spent for. */
 struct part {
-    int64_t end_fs, fs[N_WORDS + 1];
+    int64_t end_fs, fs[N_WORDS];
 };
 
 struct parts {
@@ -165,7 +150,7 @@ struct parts {
 };
 
 struct heard {
-    struct parts path, served;
+    struct parts path;
     struct caller from;
 };
 
@@ -192,39 +177,13 @@ static void add_step(void *arg, const kb_breakdown_step *step, int64_t leapt_fs)
     part->fs[ISSUE] -= leapt_fs;
 }
 
-/* What is served one at a time, and not waited for. */
-static bool is_service(kb_cause cause)
-{
-    return cause == KB_CAUSE_COMPUTE || cause == KB_CAUSE_DRAIN || cause == KB_CAUSE_PORT ||
-           cause == KB_CAUSE_DISPATCH;
-}
-
-static bool is_way(kb_cause cause)
-{
-    return cause == KB_CAUSE_WIRE || cause == KB_CAUSE_OVERHEAD || cause == KB_CAUSE_RESPONSE ||
-           cause == KB_CAUSE_RETURN;
-}
-
-static void add_command(void *arg, const kb_command *command, int64_t leapt_fs)
-{
-    struct heard *heard = arg;
-    struct part *part = new_part(&heard->served, command->end_fs);
-
-    heard->from.pe = command->pe;
-    heard->from.name = command->name;
-    for (size_t i = 0; i < command->n_shares; i++)
-        if (is_service(command->share[i].cause) || is_way(command->share[i].cause))
-            part->fs[word_of(&heard->from, &command->share[i])] += command->share[i].sum_fs;
-    part->fs[ISSUE] -= leapt_fs;
-}
-
 /* The sums of those that have ended by `end_fs`, and not before. */
-static void take_until(struct parts *parts, int64_t end_fs, int64_t fs[N_WORDS + 1])
+static void take_until(struct parts *parts, int64_t end_fs, int64_t fs[N_WORDS])
 {
-    for (size_t i = 0; i <= N_WORDS; i++)
+    for (size_t i = 0; i < N_WORDS; i++)
         fs[i] = 0;
     for (; parts->at < parts->n && parts->part[parts->at].end_fs <= end_fs; parts->at++)
-        for (size_t i = 0; i <= N_WORDS; i++)
+        for (size_t i = 0; i < N_WORDS; i++)
             fs[i] += parts->part[parts->at].fs[i];
 }
 
@@ -236,20 +195,6 @@ static size_t largest(const int64_t fs[N_WORDS])
     for (size_t i = 1; i < N_WORDS; i++)
         most = fs[i] > fs[most] ? i : most;
     return most;
-}
-
-/* Waits for other commands become what these are spent for. A channel is held for the whole time of
- * a transaction: for its bytes, or for its way. */
-static void resolve_waits(int64_t fs[N_WORDS + 1], int64_t served[N_WORDS + 1])
-{
-    enum word bytes = served[LINK] > served[HBM] ? LINK : HBM;
-
-    if (served[bytes] > served[LATENCY]) {
-        fs[bytes] += fs[CHANNEL];
-        fs[CHANNEL] = 0;
-    }
-    served[LATENCY] = 0;
-    fs[largest(served)] += fs[OWN];
 }
 
 /* What is heard of a run, and when its operations have ended. */
@@ -265,14 +210,13 @@ static struct run_heard *run_heard_new(const struct chip *c)
 
     run->heard.from =
         (struct caller){.chip = c, .ways = memory_new(WAYS, sizeof(struct way_between))};
-    run->watch = (struct path_watch){add_step, &run->heard, add_command, run->ended_fs};
+    run->watch = (struct path_watch){add_step, &run->heard, run->ended_fs};
     return run;
 }
 
 static void run_heard_free(struct run_heard *run)
 {
     free(run->heard.path.part);
-    free(run->heard.served.part);
     free(run->heard.from.ways);
     free(run);
 }
@@ -282,11 +226,9 @@ static void take_causes(struct run_heard *run, const struct graph *g, const stru
                         const char *cause[GRAPH_OPS_MAX])
 {
     for (size_t i = 0; i < g->n; i++) {
-        int64_t fs[N_WORDS + 1], served[N_WORDS + 1];
+        int64_t fs[N_WORDS];
 
         take_until(&run->heard.path, run->ended_fs[i], fs);
-        take_until(&run->heard.served, run->ended_fs[i], served);
-        resolve_waits(fs, served);
         if (known->ranks == 0 || llm_between_ranks(&g->op[i]))
             cause[i] = fs[largest(fs)] > 0 ? words[largest(fs)] : NULL;
     }

@@ -253,14 +253,6 @@ static void hear_step(void *arg, const kb_breakdown_step *step)
     w->watch->each(w->watch->arg, step, leapt_fs(w->step, step->pe, step->begin_fs, step->end_fs));
 }
 
-static void hear_command(void *arg, const kb_command *command)
-{
-    const struct watched *w = arg;
-
-    w->watch->finish(w->watch->arg, command,
-                     leapt_fs(w->step, command->pe, command->call_fs, command->end_fs));
-}
-
 static enum exit_code watch_path(const struct cli *cli, const struct graph *g, const struct work *w,
                                  kb_breakdown *path, const struct path_watch *watch)
 {
@@ -326,10 +318,6 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
         status = kb_breakdown_new_path(w.sim, &path, &why);
-    struct watched watched = {how->watch, &w.step};
-    if (!status && how->watch)
-        status =
-            kb_sim_observe(w.sim, &(kb_observer){.arg = &watched, .finish = hear_command}, &why);
     if (!status && how->count)
         status = kb_sim_observe(w.sim, &how->count->observer, &why);
     struct draws_heard draws;

@@ -26,13 +26,11 @@ size_t run_operations(const struct graph *g);
 void grid_of(const struct chip *c, int64_t tokens, uint32_t *p, uint32_t *q);
 
 /* What hears of the critical path, and where the ends of operations are written to. `leapt_fs`: how
- * much of a step or command is that of operations that were leapt over before it was called. */
+ * much of a step is that of operations that were leapt over before its command was called. */
 struct path_watch {
     void (*each)(void *arg, const kb_breakdown_step *step, int64_t leapt_fs);
     void *arg;
-    void (*finish)(void *arg, const kb_command *command,
-                   int64_t leapt_fs); /* of all, as they end */
-    int64_t *ended_fs;                /* [operation of the graph] */
+    int64_t *ended_fs; /* [operation of the graph] */
 };
 
 /*

@@ -108,7 +108,7 @@ static inline int64_t llm_x_width(const struct llm_op *op, uint32_t q)
 /* A product that cannot end by a time need not: what of it must take on its PE at least, in fs. */
 struct llm_limit {
     int64_t fs;                        /* of the kernel; 0: it must end */
-    int64_t until_fs;                  /* of the simulation, which stops behind it; 0: not known */
+    int64_t until_fs;                  /* of the simulation, which ends there; 0: not known */
     double mac[3];                     /* rows, depth and columns of a cycle of its engine */
     double cycle_fs, byte_fs, pair_fs; /* of a cycle; of a byte of weights; of the load and the
                                           product of a pair of tiles; 0: not known */

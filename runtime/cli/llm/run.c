@@ -158,34 +158,38 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
     }
 }
 
-/* A completion lies behind the limit. That it is known a little late costs less than a run that
- * counts its events, to be stopped between two. */
-static bool is_past_limit(const struct work *w)
+/* Has each PE done the last operation? */
+static bool is_done(const struct graph *g, const struct llm_step *s)
 {
-    int64_t until_fs = w->step.limit.until_fs;
+    const int64_t *last_fs = s->end_fs + (run_operations(g) - 1) * all_pes(s);
+    size_t pe = 0;
 
-    return until_fs > 0 && kb_sim_end_fs(w->sim) > until_fs;
+    while (pe < all_pes(s) && last_fs[pe] > 0)
+        pe++;
+    return pe == all_pes(s);
 }
 
 /* Runs the launch. */
-static enum exit_code run_launch(const struct cli *cli, struct told *told, struct work *w,
-                                 int64_t *start_fs)
+static enum exit_code run_launch(const struct cli *cli, struct told *told, const struct graph *g,
+                                 struct work *w, int64_t *start_fs)
 {
     kb_error why = {""};
     kb_launch_result r;
     kb_status status = KB_AGAIN;
 
-    while (status == KB_AGAIN && !stop_asked() && !is_past_limit(w)) {
+    while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(w->sim, EVENTS_AT_ONCE, &why);
         if (told)
             told_show(told, *w->step.done);
     }
-    if (status == KB_AGAIN && !is_past_limit(w))
+    if (status == KB_AGAIN)
         return EXIT_INTERRUPTED;
-    if (status == KB_AGAIN) {
+    if (status == KB_STOPPED && !is_done(g, &w->step)) {
         *w->step.gave_up = true;
         return EXIT_OK;
     }
+    if (status == KB_STOPPED) /* on its way back to the host */
+        status = KB_OK;
     if (!status)
         status = kb_launch_get(w->sim, 0, &r);
     *start_fs = r.start_fs;
@@ -303,7 +307,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .is_wrong = &how->was_wrong,
                               .met = how->met}};
     const kb_options options = {
-        .engine = cli->opts.engine, .no_values = true};
+        .engine = cli->opts.engine, .no_values = true, .until_fs = g->limit.until_fs};
     kb_error why = {""};
     enum exit_code code;
 
@@ -328,7 +332,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
         status = kb_sim_observe(w.sim, &(kb_observer){.arg = &draws, .issue = draws_issue}, &why);
     if (!status)
         status = launch(c, g, &w, &why);
-    code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, &w, &start_fs);
+    code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, g, &w, &start_fs);
     if (!code && !gave_up)
         take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)

@@ -344,6 +344,47 @@ static void no_product_is_faster_than_its_bound(void **state)
     }
 }
 
+/* The response to the host, which comes later, belongs to no product. */
+static void a_run_ends_at_its_limit(void **state)
+{
+    struct shape s = {.tp = 1,
+                      .batch = 40,
+                      .q = 1,
+                      .kv = 16,
+                      .page = 16,
+                      .weights = KB_BF16,
+                      .act = KB_BF16,
+                      .kv_dtype = KB_BF16};
+    const kb_engine engines[] = {KB_FUSED, KB_HOP};
+    struct llm_op op = {.kind = LLM_GEMM,
+                        .x = {40, 512, 1, 1, KB_BF16},
+                        .y = {40, 256, 2, 2, KB_BF16},
+                        .weight_dtype = KB_BF16,
+                        .tile = {32, 64, 32}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+        struct cli cli = cli_of(&cube8_topology, engines[i]);
+        struct graph g = {.n = 1, .layers = 1, .op = {op}};
+        struct iteration all, to_the_end, short_of_it;
+        struct chip chip;
+        uint32_t p, q;
+
+        assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+        grid_of(&chip, s.batch, &p, &q);
+        graph_place(&g, &s, p, q);
+        assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &all), EXIT_OK);
+        g.limit.until_fs = all.start_fs + all.fs;
+        assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &to_the_end), EXIT_OK);
+        assert_true(!to_the_end.gave_up && to_the_end.fs == all.fs);
+        assert_true(to_the_end.start_fs == all.start_fs);
+        g.limit.until_fs--;
+        assert_int_equal(run_graph(&cli, &chip, &g, &s, NULL, &short_of_it), EXIT_OK);
+        assert_true(short_of_it.gave_up);
+        chip_free(&chip);
+    }
+}
+
 static void a_search_is_not_worse_with_more_tries(void **state)
 {
     struct cli cli = cli_of(&cube8_topology, KB_FUSED);
@@ -388,6 +429,7 @@ int main(void)
         cmocka_unit_test(experts_that_many_want_take_longer),
         cmocka_unit_test(the_cause_is_what_binds),
         cmocka_unit_test(no_product_is_faster_than_its_bound),
+        cmocka_unit_test(a_run_ends_at_its_limit),
         cmocka_unit_test(a_search_is_not_worse_with_more_tries),
     };
 

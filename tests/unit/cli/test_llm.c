@@ -390,9 +390,11 @@ static void a_search_is_not_worse_with_more_tries(void **state)
     struct cli cli = cli_of(&cube8_topology, KB_FUSED);
     struct model m = small_model(MODEL_LLAMA);
     struct shape s = decode_of(8, 8, 64);
-    struct found few[GRAPH_OPS_MAX] = {{0}}, many[GRAPH_OPS_MAX] = {{0}};
-    struct searched known[2] = {{0}};
-    struct graph g, h;
+    struct found few[GRAPH_OPS_MAX] = {{0}}, many[GRAPH_OPS_MAX] = {{0}},
+                 all[GRAPH_OPS_MAX] = {{0}};
+    struct searched known[3] = {{0}};
+    struct graph g, h, third;
+    uint32_t left_out = 0;
     struct chip chip;
     uint32_t p, q;
 
@@ -401,20 +403,24 @@ static void a_search_is_not_worse_with_more_tries(void **state)
     graph_of_model(&m, &s, &g);
     grid_of(&chip, s.batch, &p, &q);
     graph_place(&g, &s, p, q);
-    h = g;
+    h = third = g;
     assert_int_equal(search_tiles(&cli, &chip, &g, &s, 1, &known[0], few), EXIT_OK);
     assert_int_equal(search_tiles(&cli, &chip, &h, &s, 1000, &known[1], many), EXIT_OK);
+    assert_int_equal(search_tiles(&cli, &chip, &third, &s, UINT64_MAX, &known[2], all), EXIT_OK);
     for (size_t i = 0; i < g.n; i++)
         if (g.op[i].kind == LLM_GEMM) {
             assert_int_equal(few[i].tried, 1);
-            assert_true(many[i].proven);
+            assert_true(all[i].proven);
             assert_true(many[i].best_fs <= few[i].best_fs);
+            assert_int_equal(many[i].best_fs, all[i].best_fs);
+            left_out += all[i].tried - many[i].tried; /* those of far more loads */
             /* the first is good: it knows the ways to other PEs, and that what is gathered of
              * several comes at once */
             assert_true((double)few[i].best_fs <= 1.1 * (double)many[i].best_fs);
         }
-    searched_free(&known[0]);
-    searched_free(&known[1]);
+    assert_true(left_out > 0);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        searched_free(&known[i]);
     chip_free(&chip);
 }
 

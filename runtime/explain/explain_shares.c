@@ -70,31 +70,6 @@ int64_t shares_sum_fs(const struct shares *x)
     return sum_fs;
 }
 
-/* It follows from what has made room for the command: the call, or the issue, came behind that. */
-static void begin_with_room(struct kb_sim *s, struct chain *chain, const struct command *c)
-{
-    struct chain called = *chain;
-
-    called.call_fs = c->room_end_fs;
-    chain_follow(chain, c->room, c->room_end_fs);
-    if (c->room_end_fs < chain->issue_fs)
-        messages_dispatch(s, &called, &chain->since);
-}
-
-void chain_begin(struct kb_sim *s, struct chain *chain, const struct command *c)
-{
-    chain->command = c->op.id;
-    chain->pe = c->pe->number;
-    chain->call_fs = c->call_fs;
-    chain->issue_fs = c->op.t_issue_fs;
-    chain->launch_fs = c->launch_fs;
-    chain->collective_fs = c->collective_fs;
-    chain->before = KB_NO_ID;
-    chain->shares.n = chain->since.n = 0;
-    if (c->room != KB_NO_ID && c->maker == KB_NO_ID)
-        begin_with_room(s, chain, c);
-}
-
 void chain_follow(struct chain *chain, uint32_t before, int64_t since_fs)
 {
     chain->before = before;

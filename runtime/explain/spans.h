@@ -121,7 +121,6 @@ bool shares_room(struct shares *x, uint32_t n);
 void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from);
 void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece);
 int64_t shares_sum_fs(const struct shares *x);
-void chain_begin(struct kb_sim *s, struct chain *x, const struct command *c);
 /* From `since_fs` on it follows from the stretch `before`, and from nothing else so far. */
 void chain_follow(struct chain *x, uint32_t before, int64_t since_fs);
 void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from);
@@ -206,6 +205,8 @@ kb_place messages_pe(const struct kb_sim *s, uint32_t pe);
 void messages_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer);
 void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c);
 struct word_way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to);
+/* At the call of its command, or at what made room for that. */
+void chain_begin(struct kb_sim *s, struct chain *x, const struct command *c);
 void messages_add_way(struct kb_sim *s, struct shares *x, struct word_way way, uint32_t to);
 void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);
 void messages_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);

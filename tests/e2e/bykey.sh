@@ -43,6 +43,35 @@ ok "the answer in words"
 [ "$(awk 'length > 120 || /^ *,/' out | wc -l)" -eq 0 ]
 ok "as wide as 120 columns, and no line begins with a comma"
 
+# -- a model ------------------------------------------------------------------------------------
+
+model="llama-3.2-1b --tries 1 --batch 2"
+# total_ns ARGUMENTS: what llm says of all operations
+total_ns()
+{
+    "$SIM" llm $model --format csv --quiet "$@" | awk -F, '$10 == "total" { printf "%.0f\n", 1000 * $12 }'
+}
+
+run why llm $model --decode 64 --by key --format csv --quiet
+equal "columns of a model" better,from,to,time_ns,saved_ns,saved_pct,speedup,elasticity,failed "$(head -1 out)"
+equal "none is what llm says of a token" "$(total_ns --decode 64)" "$(of none time_ns | xargs printf '%.0f')"
+for key in cube.hbm.bw_gbs=512 cube.pe.pe_dma.read_channels=2; do
+    equal "${key%=*} is what llm says with --set $key" "$(total_ns --decode 64 --set $key)" "$(of ${key%=*} time_ns | xargs printf '%.0f')"
+done
+cp out two
+run why llm $model --decode 64 --by key --format csv --quiet -j 1
+equal "on one thread the same" "$(cat two)" "$(cat out)"
+run why llm $model --prefill 32 --by key --format csv --quiet --limit-s 60
+equal "without tokens it is of the prompts" "$(total_ns --prefill 32)" "$(of none time_ns | xargs printf '%.0f')"
+run why llm $model --batch 16 --decode 64 --by key=4 --format csv --quiet --set cube.pe.pe_gemm.acc_kb=2
+equal "a machine that has no tile is told" "qkv: no tile fits into the TCM and the accumulators" "$(of 'cube.pe.pe_gemm.mac[2]' failed)"
+refused "a model without --by key" 2 "why llm needs --by key" why llm llama-3.2-1b
+refused "no model" 2 "why llm needs a model" why llm --by key
+refused "two batches" 2 "one time is of one --tp, --batch and --decode" why llm llama-3.2-1b --by key --batch 1,2
+refused "an option of models, of a bench" 2 "--decode is an option of 'why llm' only" why gemm --decode 4
+refused "an option of traffic, of a model" 2 "--rate is an option of 'why load' only" why llm llama-3.2-1b --by key --rate 0.5
+refused "too many operands" 2 "'gemm' is one operand too many" why llm llama-3.2-1b gemm --by key
+
 # -- a file, traffic ----------------------------------------------------------------------------
 
 # docs/model.md "The costs of a route": 36.315 ns, of which 32 drain at 128 GB/s; both links at 256: 20.315.

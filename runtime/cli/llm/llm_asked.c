@@ -38,7 +38,7 @@ static enum exit_code dtype_of(const struct cli *cli, const char *option, const 
     return EXIT_OK;
 }
 
-enum exit_code llm_read_shape(struct llm *l)
+static enum exit_code read_shape(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
     struct shape *s = &l->shape;
@@ -127,7 +127,7 @@ enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s)
     return EXIT_OK;
 }
 
-enum exit_code llm_read_experts(struct llm *l)
+static enum exit_code read_experts(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
 
@@ -137,7 +137,7 @@ enum exit_code llm_read_experts(struct llm *l)
     return routes_read(l->cli, o->routing, &l->routes);
 }
 
-enum exit_code llm_refuse_latent(const struct llm *l)
+static enum exit_code refuse_latent(const struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
 
@@ -191,7 +191,7 @@ static enum exit_code read_search(struct llm *l)
     return EXIT_OK;
 }
 
-enum exit_code llm_read_lists(struct llm *l)
+static enum exit_code read_lists(struct llm *l)
 {
     enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
     const struct opts *o = &l->cli->opts;
@@ -212,6 +212,17 @@ enum exit_code llm_read_lists(struct llm *l)
     l->rows.many_tps = l->tps.n > 1;
     l->rows.many_kvs = l->decodes.n > 1;
     return code;
+}
+
+enum exit_code llm_read_model(struct llm *l)
+{
+    enum exit_code code = read_shape(l);
+
+    if (!code)
+        code = refuse_latent(l);
+    if (!code)
+        code = read_experts(l);
+    return code ? code : read_lists(l);
 }
 
 enum exit_code llm_read_iterations(struct llm *l)
@@ -240,7 +251,7 @@ static enum exit_code check_pattern(const struct cli *cli, const char *pattern)
                    : EXIT_OK;
 }
 
-enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
+static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
 {
     const struct opts *o = &l->cli->opts;
     uint32_t q;
@@ -258,6 +269,28 @@ enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map)
         return EXIT_OK;
     l->known.map = map;
     return tile_map_read(l->cli, &l->chip, o->map, map);
+}
+
+enum exit_code llm_open(struct llm *l, struct tile_map *map)
+{
+    enum exit_code code = chip_of(l->cli, &l->chip);
+
+    l->chip.told = &l->told;
+    l->rows.chip = &l->chip;
+    l->rows.tells_energy = llm_tells_energy(l);
+    return code ? code : read_mapping(l, map);
+}
+
+void llm_close(struct llm *l)
+{
+    list_free(&l->tps);
+    list_free(&l->decodes);
+    list_free(&l->batches);
+    chip_free(&l->chip);
+    searched_free(&l->known);
+    routes_free(&l->routes);
+    iterations_free(&l->its);
+    llm_rows_free(&l->rows);
 }
 
 bool llm_tells_causes(const struct opts *o)

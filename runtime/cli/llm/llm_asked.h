@@ -21,7 +21,10 @@ struct llm {
     struct routes routes;
     struct llm_rows rows;
     struct told told;
-    bool too_large; /* the last batch */
+    struct {
+        int64_t ttft_fs, tpot_fs; /* 0: not asked for */
+    } last;                       /* batch */
+    bool too_large;               /* the last batch */
     struct {
         bool divisions, grids; /* what is too large is told among the others */
     } search;
@@ -29,17 +32,14 @@ struct llm {
     const struct graph_file *given; /* instead of the model's graph; NULL: none */
 };
 
-/* Types, pages, and how experts are divided. EXIT_USAGE. */
-enum exit_code llm_read_shape(struct llm *l);
+/* The machine, and the grid and the tiles that are given, which are kept in `map`; give back with
+ * llm_close(), also after a failure. */
+enum exit_code llm_open(struct llm *l, struct tile_map *map);
+void llm_close(struct llm *l);
 
-/* Where tokens go, of a model that has experts. */
-enum exit_code llm_read_experts(struct llm *l);
-
-/* What is not simulated of latent attention. */
-enum exit_code llm_refuse_latent(const struct llm *l);
-
-/* Numbers of ranks, batches and tokens that are there: all of them multiply. */
-enum exit_code llm_read_lists(struct llm *l);
+/* What options ask of a model: types, pages, divisions, experts, and lists of numbers, all of which
+ * multiply. */
+enum exit_code llm_read_model(struct llm *l);
 
 /* The file of iterations, which nothing else says. */
 enum exit_code llm_read_iterations(struct llm *l);
@@ -53,9 +53,6 @@ bool llm_searches(const struct llm *l);
 
 /* Requests in parts that go through the stages one behind the other. EXIT_USAGE. */
 enum exit_code llm_split(const struct llm *l, int64_t requests, struct shape *s);
-
-/* The grid and the tiles that are given, which are kept in `map`. */
-enum exit_code llm_read_mapping(struct llm *l, struct tile_map *map);
 
 /* Has the machine keys of energy, or may another of --vary have some? */
 bool llm_tells_energy(const struct llm *l);

@@ -266,18 +266,26 @@ static enum exit_code check_files(const struct reading *r)
     return EXIT_OK;
 }
 
-/* Only 'why load' takes the options of traffic. */
+/* Only 'why load' takes the options of traffic, and only 'why llm' those of models. */
 static enum exit_code check_why(const struct reading *r)
 {
-    static const enum option_id of_load[] = {OPTION_PATTERN, OPTION_RATE, OPTION_BYTES,
-                                             OPTION_OP,      OPTION_TXNS, OPTION_ARRIVALS};
+    enum {
+        OF_LOAD = 1u << COMMAND_LOAD | 1u << COMMAND_WHY,
+        OF_LLM = 1u << COMMAND_LLM | 1u << COMMAND_WHY
+    };
 
-    if (r->o->command != COMMAND_WHY || strcmp(r->o->operand[0], "load") == 0)
+    if (r->o->command != COMMAND_WHY)
         return EXIT_OK;
-    for (size_t i = 0; i < sizeof of_load / sizeof *of_load; i++)
-        if (r->given[of_load[i]])
-            return say(r->program, EXIT_USAGE, "--%s is an option of 'why load' only",
-                       option_names[of_load[i]]);
+    const char *what = r->o->operand[0];
+    bool is_load = strcmp(what, "load") == 0, is_llm = strcmp(what, "llm") == 0;
+    for (unsigned i = 0; i < N_OPTIONS; i++) {
+        unsigned of = option_rows[i].shown.commands & ~(IN(ROUTE) | IN(SWEEP) | IN(PROBE));
+        bool wrong = (of == OF_LOAD && !is_load) || (of == OF_LLM && !is_llm);
+
+        if (r->given[i] && wrong)
+            return say(r->program, EXIT_USAGE, "--%s is an option of 'why %s' only",
+                       option_names[i], of == OF_LOAD ? "load" : "llm");
+    }
     return EXIT_OK;
 }
 

@@ -11,9 +11,12 @@ enum { LINE_BYTES = 8192, SHOWN_BYTES = 64, NAMES_BYTES = 512 };
 
 static _Thread_local struct said *kept; /* NULL: messages are printed */
 
-void say_into(struct said *said)
+struct said *say_into(struct said *said)
 {
+    struct said *before = kept;
+
     kept = said;
+    return before;
 }
 
 void say_kept(void)

@@ -15,8 +15,8 @@ struct said {
 };
 
 /* From now on what this thread says goes to `said`, as far as there is room; NULL: to stderr again.
- */
-void say_into(struct said *said);
+ * Returns where it went before. */
+struct said *say_into(struct said *said);
 /* Prints what the thread has kept, as the process ends. */
 void say_kept(void);
 

@@ -285,7 +285,12 @@
                           null;
         },
         why() {
-            const key = rows.columns[0], time = rows.has("kernel_ns") ? "kernel_ns" : "mean_ns", base = rows.rows[0],
+            const times = {
+                kernel_ns: "kernel time",
+                mean_ns: "mean latency",
+                time_ns: "time of a token, or of prompts"
+            };
+            const key = rows.columns[0], time = Object.keys(times).find((name) => rows.has(name)), base = rows.rows[0],
                   best = rows.only(rows.rows.slice(1)).best("saved_pct");
             const others = rows.rows.slice(1, 31).map((row) => ({
                                                           label: String(rows.get(row, key)).replace(/\s+/g, " "),
@@ -296,9 +301,7 @@
 
             return base ? {
                 tiles: [
-                    tile(
-                        time === "kernel_ns" ? "kernel time" : "mean latency", rows.show(base, time), "ns",
-                        "as the machine is"),
+                    tile(times[time], rows.show(base, time), "ns", "as the machine is"),
                     best ? tile(
                                "most saved", rows.show(best, "saved_pct"), "%",
                                `${key === "removed" ? "without " : "by "}${rows.get(best, key)}: ${

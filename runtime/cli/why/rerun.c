@@ -1,10 +1,11 @@
 /*
- * rerun.c -- what `why` runs again and again: a bench, a file of transactions, or traffic.
+ * rerun.c -- what `why` runs again and again: a bench, a file of transactions, traffic, or a
+ * language model.
  *
  * The first run comes alone, because mistakes in its input would otherwise be reported ten times,
  * and because of algorithm=auto: what a bench has chosen for the machine as it is, is given to the
- * others. Those may run on any thread. Benches are compared by the time of their kernels, the
- * others by mean latency.
+ * others. Those may run on any thread. Benches are compared by the time of their kernels, models
+ * by that of a token, with the best tiles of each machine, the others by mean latency.
  *
  * On another machine traffic is the same traffic: --rate counts in cube.xbar.pe_gbs of the machine
  * as it is, so where that key is better the rate in units of it is less. Example: 0.2 of 256 GB/s
@@ -13,6 +14,7 @@
 #include "cli/why/rerun.h"
 #include "cli/benches.h"
 #include "cli/in/transactions.h"
+#include "cli/llm/llm_time.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -26,8 +28,9 @@
 #include <unistd.h>
 
 enum {
-    EVENTS_AT_ONCE = 50000, /* a few ms: how long Ctrl-C may wait */
-    EVENTS_COUNTED = 1000,  /* of the first run, whose events are counted by so many */
+    EVENTS_AT_ONCE = 50000,   /* a few ms: how long Ctrl-C may wait */
+    EVENTS_COUNTED = 1000,    /* of the first run, whose events are counted by so many */
+    EVENTS_OF_LLM = 50000000, /* those of all its simulations are many, and not counted */
 };
 
 /* One run: its result, and what it is of. */
@@ -253,9 +256,48 @@ static void run_load(const struct job *j)
     kb_sim_free(sim);
 }
 
+/* Messages about another machine than the first one's become a reason. */
+static void keep_reason(struct outcome *o, const struct cli *cli, const struct said *said)
+{
+    size_t skip = strlen(cli->program) + strlen(": ");
+    const char *text = said->n > skip && strncmp(said->text, cli->program, skip - 2) == 0
+                           ? said->text + skip
+                           : said->text;
+
+    snprintf(o->why.text, sizeof o->why.text, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
+static void run_llm(const struct job *j)
+{
+    struct outcome *o = j->outcome;
+    struct cli cli = *j->of->cli;
+    struct said said = {.n = 0}, *before = NULL;
+
+    cli.topo = j->topo;
+    kb_topology_info(j->topo, &cli.info);
+    cli.opts.operand++;
+    cli.opts.n_operands--;
+    cli.opts.columns = "us"; /* no causes */
+    cli.opts.sqlite = NULL;
+    cli.opts.vary.n = 0;
+    cli.opts.quiet = cli.opts.quiet || !j->first;
+    if (!j->first)
+        before = say_into(&said);
+    o->code = llm_time(&cli, &o->end_fs);
+    if (!j->first)
+        say_into(before);
+    o->ended = o->code == EXIT_OK;
+    o->kernel_fs = o->end_fs;
+    o->events = EVENTS_OF_LLM;
+    if (o->code == EXIT_INTERRUPTED)
+        o->code = EXIT_OK;
+    else if (o->code && !j->first)
+        keep_reason(o, &cli, &said);
+}
+
 static void run_job(const struct job *j)
 {
-    static void (*const runs[])(const struct job *j) = {run_bench, run_file, run_load};
+    static void (*const runs[])(const struct job *j) = {run_bench, run_file, run_load, run_llm};
 
     runs[j->of->scenario](j);
 }
@@ -290,14 +332,17 @@ enum exit_code rerun_code(const struct rerun *r, const struct outcome *o)
 
 int64_t rerun_judged_fs(const struct rerun *r, const struct outcome *o)
 {
-    return r->scenario == SCENARIO_BENCH ? o->kernel_fs : o->mean_fs;
+    return r->scenario == SCENARIO_BENCH || r->scenario == SCENARIO_LLM ? o->kernel_fs : o->mean_fs;
 }
 
 void rerun_note(const struct rerun *r, char *note, size_t size)
 {
-    static const char *const saved[] = {[SCENARIO_BENCH] = "of the time of the kernels",
-                                        [SCENARIO_FILE] = "of the mean latency",
-                                        [SCENARIO_LOAD] = "of the mean latency"};
+    const char *const saved[] = {[SCENARIO_BENCH] = "of the time of the kernels",
+                                 [SCENARIO_FILE] = "of the mean latency",
+                                 [SCENARIO_LOAD] = "of the mean latency",
+                                 [SCENARIO_LLM] = llm_times_tokens(&r->cli->opts)
+                                                      ? "of the time of a token"
+                                                      : "of the time of a prompt"};
     int n = snprintf(note, size, "saved: %s", saved[r->scenario]);
 
     if (r->scenario == SCENARIO_LOAD)
@@ -373,6 +418,20 @@ static enum exit_code find_load(struct rerun *r)
                r->asked.rates.n);
 }
 
+static enum exit_code check_llm(const struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+
+    if (o->n_operands < 2)
+        return say(cli->program, EXIT_USAGE, "why llm needs a model");
+    if (o->by.factor > 0 && !o->stats && !o->breakdown)
+        return EXIT_OK;
+    return say(
+        cli->program, EXIT_USAGE,
+        "why llm needs --by key: a model has many simulations, of which no limit is removed%s",
+        o->stats || o->breakdown ? ", and no --stats and --breakdown" : "");
+}
+
 static enum exit_code find(struct rerun *r)
 {
     const struct opts *o = &r->cli->opts;
@@ -381,6 +440,10 @@ static enum exit_code find(struct rerun *r)
                    (strcmp(name, "-") == 0 || strpbrk(name, "/.") || access(name, F_OK) == 0);
     enum exit_code code;
 
+    if (strcmp(name, "llm") == 0) {
+        r->scenario = SCENARIO_LLM;
+        return check_llm(r->cli);
+    }
     if (strcmp(name, "load") == 0) {
         r->scenario = SCENARIO_LOAD;
         return find_load(r);
@@ -401,8 +464,9 @@ enum exit_code rerun_find(struct rerun *r, const struct cli *cli)
 
     *r = (struct rerun){.cli = cli};
     enum exit_code code = find(r);
-    if (!code && r->scenario != SCENARIO_BENCH && o->n_operands > 1)
-        return say(cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[1]);
+    size_t most = r->scenario == SCENARIO_BENCH ? SIZE_MAX : r->scenario == SCENARIO_LLM ? 2 : 1;
+    if (!code && o->n_operands > most)
+        return say(cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[most]);
     return code;
 }
 

@@ -1,4 +1,5 @@
-/* rerun.h -- what `why` runs again and again: a bench, a file of transactions, or traffic. */
+/* rerun.h -- what `why` runs again and again: a bench, a file of transactions, traffic, or a
+ * language model. */
 #ifndef RERUN_H
 #define RERUN_H
 #include "cli/command.h"
@@ -6,7 +7,7 @@
 #include "cli/in/in_pattern.h"
 #include "cli/vary/explained.h"
 
-enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };
+enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD, SCENARIO_LLM };
 
 struct rerun {
     const struct cli *cli;
@@ -34,7 +35,7 @@ struct outcome {
     struct run_explained *explained; /* borrowed: where its causes go; NULL: nowhere */
 };
 
-/* A bench by its name, the word load, or a file: what the operands of `cli` name. */
+/* A bench by its name, the words load or llm, or a file: what the operands of `cli` name. */
 enum exit_code rerun_find(struct rerun *r, const struct cli *cli);
 void rerun_free(struct rerun *r);
 
@@ -48,7 +49,8 @@ void rerun_again(const struct rerun *r, const kb_topology *topo, unsigned costs_
 /* The exit code of a run, after a message. */
 enum exit_code rerun_code(const struct rerun *r, const struct outcome *o);
 
-/* The time by which runs are compared: of the kernels, or the mean latency. */
+/* The time by which runs are compared: of the kernels, of a token or a prompt, or the mean latency.
+ */
 int64_t rerun_judged_fs(const struct rerun *r, const struct outcome *o);
 
 /* "of the time of the kernels" and the like, for notes. */

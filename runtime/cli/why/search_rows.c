@@ -123,7 +123,12 @@ static void rank(struct table *t)
     }
 }
 
-enum { OF_BENCH = 1 << SCENARIO_BENCH, OF_FILE = 1 << SCENARIO_FILE, OF_LOAD = 1 << SCENARIO_LOAD };
+enum {
+    OF_BENCH = 1 << SCENARIO_BENCH,
+    OF_FILE = 1 << SCENARIO_FILE,
+    OF_LOAD = 1 << SCENARIO_LOAD,
+    OF_LLM = 1 << SCENARIO_LLM,
+};
 
 /* Columns, each with the scenarios that have it. */
 static const struct {
@@ -133,8 +138,9 @@ static const struct {
     {~0u, COLUMN("better", CELL_TEXT, struct key_row, better)},
     {~0u, COLUMN("from", CELL_DECIMAL, struct key_row, from)},
     {~0u, COLUMN("to", CELL_DECIMAL, struct key_row, to)},
-    {~0u, COLUMN("end_ns", CELL_NS, struct key_row, end_fs)},
+    {OF_BENCH | OF_FILE | OF_LOAD, COLUMN("end_ns", CELL_NS, struct key_row, end_fs)},
     {OF_BENCH, COLUMN("kernel_ns", CELL_NS, struct key_row, judged_fs)},
+    {OF_LLM, COLUMN("time_ns", CELL_NS, struct key_row, judged_fs)},
     {OF_FILE | OF_LOAD, COLUMN("mean_ns", CELL_NS, struct key_row, judged_fs)},
     {OF_FILE | OF_LOAD, COLUMN("p99_ns", CELL_NS, struct key_row, p99_fs)},
     {OF_LOAD, COLUMN("accepted_gbs", CELL_FRACTION, struct key_row, accepted_gbs)},

@@ -244,14 +244,18 @@ class Commands:
     def why(self, what: Any, *, by: Optional[str] = None, **arguments: Any) -> Rows:
         """The bottleneck: what a run gains with one limit less, or with one key of the machine better.
 
-        what       as breakdown() takes it
+        what       as breakdown() takes it; or "llm", with model, by="key", and the options of llm()
         by         "limit" (default): without one limit at a time; "key": each key twice as good,
                    alone and together; "key=4": four times; all_pairs=True: no pair of keys is left
                    out, however long it takes
         arguments  those of run(), args= too, or for "load" pattern, rate, bytes, txns, ...
 
         >>> m.why("gemm", by="key", M=512).head(3)
+        >>> m.why("llm", by="key", model="llama-3.2-1b", decode=1024).head(3)
         """
+        if what == "llm":
+            model = [os.fspath(arguments.pop("model"))] if "model" in arguments else []
+            return self._rows("why", ["llm", *model], **given(by=by), **arguments)
         command, operands, frame, options = self._asked(what, {**arguments, **given(by=by)}, "why", "why")
         return self._rows(command, operands, frame, **options)
 

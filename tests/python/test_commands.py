@@ -66,6 +66,8 @@ def test_why(m):
     same_rows(m.why("softmax", by="key", M=64, N=64), *command("why", "softmax", "M=64", "N=64", "--by", "key"))
     same_rows(m.why("load", pattern="uniform", rate=0.05, txns=2000),
               *command("why", "load", "--pattern", "uniform", "--rate", "0.05", "--txns", "2000"))
+    same_rows(m.why("llm", by="key", model="llama-3.2-1b", decode=16, tries=1),
+              *command("why", "llm", "llama-3.2-1b", "--by", "key", "--decode", "16", "--tries", "1"))
     assert m.why("copy", by="key", dry_run=True).runs[0] < 200
     assert m.why("copy", by="key", all_pairs=True, dry_run=True).runs[0] > 946
 

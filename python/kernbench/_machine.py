@@ -253,7 +253,7 @@ class Commands:
         >>> m.why("gemm", by="key", M=512).head(3)
         >>> m.why("llm", by="key", model="llama-3.2-1b", decode=1024).head(3)
         """
-        if what == "llm":
+        if isinstance(what, str) and what == "llm":
             model = [os.fspath(arguments.pop("model"))] if "model" in arguments else []
             return self._rows("why", ["llm", *model], **given(by=by), **arguments)
         command, operands, frame, options = self._asked(what, {**arguments, **given(by=by)}, "why", "why")

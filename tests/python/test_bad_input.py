@@ -174,7 +174,7 @@ ARGUMENTS = [
     (lambda m: m.why("gemm", by="keys"), "by"),
     (lambda m: m.why("load", pattern="uniform", rate=[0.1, 0.2]), "one rate"),
     (lambda m: m.why("llm", by="key"), "needs a model"),
-    (lambda m: m.why("llm", model="llama-3.2-1b"), "needs --by key"),
+    (lambda m: m.why("llm", model="llama-3.2-1b"), "needs by key"),
     (lambda m: kernbench.vary(m, {"cube.hbm.bw_gbz": [1]}).probe(), "did you mean 'cube.hbm.bw_gbs'?"),
 ]
 

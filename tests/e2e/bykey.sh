@@ -61,6 +61,8 @@ done
 cp out two
 run why llm $model --decode 64 --by key --format csv --quiet -j 1
 equal "on one thread the same" "$(cat two)" "$(cat out)"
+run why llm $model --prefill 32 --chunk 16 --decode 64 --by key --format csv --quiet
+equal "prompts are not simulated where tokens are asked for" "$(cat two)" "$(cat out)"
 run why llm $model --prefill 32 --by key --format csv --quiet --limit-s 60
 equal "without tokens it is of the prompts" "$(total_ns --prefill 32)" "$(of none time_ns | xargs printf '%.0f')"
 run why llm $model --batch 16 --decode 64 --by key=4 --format csv --quiet --set cube.pe.pe_gemm.acc_kb=2

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_TOKENS = 1024 };
-
 /* `s` with tokens of a piece. */
 struct shape llm_shape_of(const struct shape *s, const struct piece *p)
 {

@@ -4,6 +4,8 @@
 #include "cli/llm/llm_asked.h"
 #include "cli/llm/llm_pieces.h"
 
+enum { DEFAULT_TOKENS = 1024 };
+
 /* What is asked of each batch, in tokens; 0: not this. */
 struct llm_asked {
     int64_t prompt, chunk, tokens, kv;

@@ -3,6 +3,7 @@
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_iterate.h"
 #include "cli/llm/chakra_run.h"
+#include <stdio.h>
 
 bool llm_times_tokens(const struct opts *o)
 {
@@ -20,11 +21,25 @@ static enum exit_code one_batch(struct llm *l)
     return code ? code : llm_batch(l, &s);
 }
 
-enum exit_code llm_time(const struct cli *cli, int64_t *fs)
+/* Prompts are not simulated where the time of a token is asked for. */
+static void ask_for_one(struct opts *o, char text[24])
 {
-    struct llm l = {.cli = cli, .rows.model = cli->opts.operand[0]};
-    struct tile_map map = {.n = 0};
+    snprintf(text, 24, "%d", DEFAULT_TOKENS);
+    if (o->prefill == 0 && o->tokens == 0 && !o->decode)
+        o->decode = text;
+    if (o->decode && o->prefill > 0)
+        o->prefill = o->chunk = 0;
+}
 
+enum exit_code llm_time(const struct cli *asked, int64_t *fs)
+{
+    struct cli one = *asked;
+    const struct cli *cli = &one;
+    struct llm l = {.cli = cli, .rows.model = one.opts.operand[0]};
+    struct tile_map map = {.n = 0};
+    char text[24];
+
+    ask_for_one(&one.opts, text);
     if (chakra_is_trace(l.rows.model) || graph_yaml_is(l.rows.model))
         return cmd_say(cli, EXIT_USAGE, "%s is one iteration, and not a model", l.rows.model);
     enum exit_code code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);

@@ -6,8 +6,8 @@
  * stop_asked(), what is complete is printed, and what does not look in time is ended (stop.c).
  * Memory may grow on meanwhile: at twice the limit the process ends at once.
  *
- * How long a run will take is known from its progress: done of total, in the time so far. Runs of
- * less than a second need no word.
+ * How long a run will take is known from its progress: done of total, in the time so far, if a
+ * hundredth is done. Runs of less than a second need no word.
  */
 #include "cli/out/out_limits.h"
 #include "cli/out/progress.h"
@@ -16,7 +16,7 @@
 #include "cli/out/stop.h"
 #include "base/text.h"
 
-enum { TEXT_BYTES = 160, MB = 1000000, WORD_BYTES = 1000 * MB };
+enum { TEXT_BYTES = 160, MB = 1000000, WORD_BYTES = 1000 * MB, LEAST_PART = 100 };
 
 static const char *what_is_kept(void)
 {
@@ -28,7 +28,7 @@ static void say_long(const struct watch_taken *taken)
     char text[TEXT_BYTES] = "";
     struct progress_part part = progress_part();
 
-    if (part.done > 0 && part.total > 0 && part.done < part.total)
+    if (part.done > 0 && part.done < part.total && part.done >= part.total / LEAST_PART)
         text_format(text, sizeof text, ", about %.0f s in all: %.1f %% of %llu %s are done",
                     taken->s + part.left_s, 100.0 * (double)part.done / (double)part.total,
                     (unsigned long long)part.total, part.things);

@@ -7,6 +7,7 @@
 #include "net_load.h"
 #include "overrides.h"
 #include "presets.h"
+#include "sets.h"
 #include <setjmp.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ bool build_read(struct build *b, const struct source *from)
     else
         load_file(&b->spec, file);
     for (size_t i = 0; i < from->n_sets; i++)
-        load_set(&b->spec, from->sets[i]);
+        sets_load(&b->spec, from->sets[i]);
     settle(&b->spec);
     better_make(&b->spec, from->better, from->n_better, from->factor);
     components_find(&b->spec);

@@ -36,7 +36,7 @@ bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
     va_list args;
 
     if (d->n_errors++ == 0)
-        d->code = at.kind == PLACE_SET ? EXIT_USAGE : EXIT_INPUT;
+        d->code = at.kind == PLACE_SET && at.line == 0 ? EXIT_USAGE : EXIT_INPUT;
     if (!d->say || d->n_errors > DIAG_SHOWN + 1)
         return false;
     if (d->n_errors == DIAG_SHOWN + 1) {

@@ -22,7 +22,7 @@ enum place_kind { PLACE_NONE, PLACE_FILE, PLACE_SET };
 /* Where something was written. All zero is nowhere: a default. */
 struct place {
     enum place_kind kind;
-    const char *name; /* the file, or the whole option, "--set cube.pes=4"; borrowed */
+    const char *name; /* the file, also of --set @FILE, or "--set cube.pes=4"; borrowed */
     size_t line, col; /* from 1; line 0: the file or option as a whole */
 };
 

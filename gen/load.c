@@ -316,22 +316,29 @@ static const char *read_all(struct arena *a, FILE *f, size_t *len)
     return text;
 }
 
+const char *load_read(struct spec *spec, struct place whole, size_t *len)
+{
+    const char *text = NULL;
+    int err = 0;
+
+    spec->file = fopen(whole.name, "rb");
+    if (spec->file)
+        text = read_all(spec->arena, spec->file, len);
+    if (!spec->file || ferror(spec->file))
+        err = errno;
+    load_close(spec);
+    if (!err)
+        return text;
+    cannot_be_read(spec, whole, err);
+    return NULL;
+}
+
 bool load_file(struct spec *spec, const char *path)
 {
-    struct place whole = {.kind = PLACE_FILE, .name = path};
-    const char *text;
     size_t len;
-    int err;
+    const char *text = load_read(spec, (struct place){.kind = PLACE_FILE, .name = path}, &len);
 
-    spec->file = fopen(path, "rb");
-    if (!spec->file)
-        return cannot_be_read(spec, whole, errno);
-    text = read_all(spec->arena, spec->file, &len);
-    err = ferror(spec->file) ? errno : 0;
-    load_close(spec);
-    if (err)
-        return cannot_be_read(spec, whole, err);
-    return load_text(spec, path, text, len);
+    return text && load_text(spec, path, text, len);
 }
 
 void load_close(struct spec *spec)
@@ -489,15 +496,12 @@ static void set_value(struct spec *spec, const struct target *to, const char *pa
         load_leaf(spec, to->key, doc, doc->root);
 }
 
-bool load_set(struct spec *spec, const char *assignment)
+bool load_set(struct spec *spec, struct place at, const char *assignment)
 {
-    struct place at = {.kind = PLACE_SET};
     const char *equals = strchr(assignment, '=');
     size_t before = diag_count(spec->diag);
     struct target to;
 
-    at.name = arena_printf(spec->arena, "--set %s",
-                           diag_text(spec->arena, assignment, strlen(assignment)));
     if (!equals)
         return diag_error(spec->diag, at, "expected KEY=VALUE");
     assignment = arena_copy(spec->arena, assignment, (size_t)(equals - assignment));

@@ -156,6 +156,9 @@ static void add_machine(struct facts *facts, const struct cli *cli)
         cell_text(cli->opts.machine ? cli->opts.machine : "compiled, other values set"));
     if (!cli->opts.set.n)
         return;
+    for (size_t i = 0; i < cli->opts.set.n; i++)
+        if (*cli->opts.set.word[i] == '@')
+            add(facts, "set", cell_text(cli->opts.set.word[i]));
     if (cli->opts.machine) /* without its sets it may have mistakes */
         kb_topology_load(&(kb_topology_source){.file = cli->opts.machine,
                                                .text = cli->yaml,

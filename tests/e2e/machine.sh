@@ -99,6 +99,38 @@ refused "the version of the file that was compiled" 2 "--set kernbench=2: what t
     probe --set kernbench=2
 equal "that of another file decides what it leaves out" "$("$B/kbgen" --set kernbench=2 --hash tests/machines/cube8.yaml)" \
     "$("$any" --machine tests/machines/cube8.yaml info --set kernbench=2 --format csv | sed -n 's/^hash,//p')"
+# a file of keys
+cat >keys.yaml <<'END'
+# a memory, and an engine
+cube:
+  hbm: {bw_gbs: 512, efficiency: 0.9}
+  pe:
+    pe_gemm: {mac: [32, 16, 16]}
+contention: {links: 'ideal'}
+END
+equal "a file of keys is each of them by itself" \
+    "$("$SIM" info --set cube.hbm.bw_gbs=512 --set cube.hbm.efficiency=0.9 --set cube.pe.pe_gemm.mac=[32,16,16] --set contention.links=ideal --format csv | sed -n 's/^hash,//p')" \
+    "$("$SIM" info --set @keys.yaml --format csv | sed -n 's/^hash,//p')"
+equal "and kbgen's" "$("$B/kbgen" --set @keys.yaml --hash "$root/tests/machines/cube8.yaml")" \
+    "$("$any" --machine "$root/tests/machines/cube8.yaml" info --set @keys.yaml --format csv | sed -n 's/^hash,//p')"
+equal "the last one counts" "$("$SIM" info --set @keys.yaml --set cube.hbm.bw_gbs=64 --format csv | sed -n 's/^set,//p')" \
+    "@keys.yaml
+cube.hbm.bw_gbs=64.0 (was 256.0)"
+# wrong_keys NAME MESSAGE TEXT: a file of keys with a mistake
+wrong_keys()
+{
+    printf '%b' "$3" >wrong.yaml
+    refused "$1" 3 "$2" probe --set @wrong.yaml
+}
+wrong_keys "a key that there is not, in a file" "wrong.yaml:2:17: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" 'cube:\n  hbm: {bw_gbz: 3}\n'
+wrong_keys "a value out of its range" "wrong.yaml:2:8: 'cube.pes' must be 0..256, not '-3'" 'cube:\n  pes: -3\n'
+wrong_keys "a key twice" "wrong.yaml:1:25: duplicate key 'cube.hbm.bw_gbs'" 'cube: {hbm: {bw_gbs: 3, bw_gbs: 4}}\n'
+wrong_keys "a whole machine" "wrong.yaml:1:1: 'kernbench' is of a whole machine, which --machine takes" 'kernbench: 3\n'
+wrong_keys "no keys" "wrong.yaml: a file of --set has keys and their values" '- 3\n'
+wrong_keys "a list of more than words" "wrong.yaml:1:9: a list of a file of --set has words only" 'links: [{a: 3}]\n'
+wrong_keys "no YAML" "wrong.yaml:2:1: did not find expected node content" 'cube: {hbm: \n'
+refused "a file that is not there" 3 "none.yaml: cannot be read" probe --set @none.yaml
+refused "no name" 2 "--set '@' is not a key and its value, as cube.hbm.bw_gbs=512, or @FILE with many" probe --set @
 refused "a key that there is not" 2 "--set cube.hbm.bw_gbz=1: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" \
     probe --set cube.hbm.bw_gbz=1
 refused "a key of one cube" 2 "--set cubes.c1.pes=4: unknown key 'cubes.c1.pes': 'cubes' is one value, as {c1: {pes: 4}}" \

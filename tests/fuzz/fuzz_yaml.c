@@ -59,7 +59,8 @@ static void try_set(struct arena *arena, const char *text, size_t len)
 
     spec_init(&spec, arena, &diag);
     load_text(&spec, "fuzz", text, len);
-    load_set(&spec, arena_copy(arena, text, len));
+    load_set(&spec, (struct place){.kind = PLACE_SET, .name = "--set"},
+             arena_copy(arena, text, len));
     check_spec(&spec);
     if (sink)
         fclose(sink);

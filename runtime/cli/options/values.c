@@ -261,15 +261,17 @@ enum exit_code read_names(struct reading *r, const struct option_row *row, const
     return EXIT_OK;
 }
 
-/* Key and value are the library's to judge: it knows all keys. */
+/* Key and value, or what is in a file, are the library's to judge: it knows all keys. */
 enum exit_code read_set(struct reading *r, const struct option_row *row, const char *word,
                         void *field)
 {
     struct set_list *list = field;
     const char *equals = strchr(word, '=');
 
-    if (!equals || equals == word)
-        return opts_refuse(r, row, word, "a key and its value, as cube.hbm.bw_gbs=512");
+    bool is_file = *word == '@' && word[1];
+    if (!is_file && (!equals || equals == word))
+        return opts_refuse(r, row, word,
+                           "a key and its value, as cube.hbm.bw_gbs=512, or @FILE with many");
     if (list->n == SETS_MAX)
         return say(r->program, EXIT_USAGE, "--set is given more than %d times", SETS_MAX);
     list->word[list->n++] = word;

@@ -82,8 +82,13 @@ static void add_param(struct opts *o, const char *name, const char *value)
 static void add_set(struct opts *o, const char *word)
 {
     const char *equals = strchr(word, '=');
-    char *key = memory_part(word, (size_t)(equals - word));
+    char *key;
 
+    if (*word == '@') {
+        add_param(o, "--set", word);
+        return;
+    }
+    key = memory_part(word, (size_t)(equals - word));
     o->keys = memory_room(o->keys, o->n_keys, &o->keys_room, sizeof *o->keys);
     o->keys[o->n_keys++] = key;
     add_param(o, key, equals + 1);

@@ -10,6 +10,7 @@
 #include "gen/net_load.h"
 #include "gen/overrides.h"
 #include "gen/resolve.h"
+#include "gen/sets.h"
 #include "gen/value.h"
 #include "machine/tables.h"
 #include <stdlib.h>
@@ -530,7 +531,7 @@ static void try_taken(struct rig *r, const struct taken *t)
     start(r);
     load_string(r, HEAD);
     before = value_text(&r->spec, k);
-    if (load_set(&r->spec, arena_printf(&r->arena, "%s=%s", t->key, t->value)) != !!t->text)
+    if (sets_load(&r->spec, arena_printf(&r->arena, "%s=%s", t->key, t->value)) != !!t->text)
         fail_msg("%s: %s was %s", t->key, t->value, t->text ? "refused" : "taken");
     after = value_text(&r->spec, k);
     assert_string_equal(after, t->text ? t->text : before);
@@ -581,7 +582,7 @@ static void the_version_decides_defaults(void **state)
         start(r);
         assert_true(load_string(r, cases[i].text));
         for (int set = 0; set < 2 && cases[i].set[set]; set++)
-            assert_true(load_set(&r->spec, cases[i].set[set]));
+            assert_true(sets_load(&r->spec, cases[i].set[set]));
         assert_true(check_spec(&r->spec));
         assert_string_equal(value_text(&r->spec, KEY_contention_links), cases[i].links);
         assert_string_equal(value_text(&r->spec, KEY_cube_hbm_hold), cases[i].slice);
@@ -622,7 +623,7 @@ static void keys_of_links_and_kinds_are_set(void **state)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         start(r);
         assert_true(load_string(r, graph));
-        assert_true(load_set(&r->spec, good[i].set));
+        assert_true(sets_load(&r->spec, good[i].set));
         net_say_links(&r->spec);
         overrides_say(&r->spec);
         assert_true(check_spec(&r->spec));
@@ -632,7 +633,7 @@ static void keys_of_links_and_kinds_are_set(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         start(r);
         assert_true(load_string(r, graph));
-        assert_false(load_set(&r->spec, refused[i].set));
+        assert_false(sets_load(&r->spec, refused[i].set));
         if (!strstr(said(r), refused[i].why))
             fail_msg("%s: %s", refused[i].set, said(r));
     }
@@ -715,7 +716,7 @@ static void any_key_changes_the_hash(void **state)
     hash = resolve_hash(&r->spec, resolve(&r->spec));
     assert_int_equal(strlen(hash), HASH_CHARS);
     assert_string_equal(resolve_hash(&r->spec, resolve(&r->spec)), hash);
-    assert_true(load_set(&r->spec, "cube.pe.pe_ipcq.space=hbm"));
+    assert_true(sets_load(&r->spec, "cube.pe.pe_ipcq.space=hbm"));
     assert_string_not_equal(resolve_hash(&r->spec, resolve(&r->spec)), hash);
 }
 
@@ -736,7 +737,7 @@ static void a_key_knows_where_its_value_came_from(void **state)
     at = spec_place(&r->spec, KEY_fabric_bw_gbs);
     assert_int_equal(at.line, 1);
     assert_int_equal(at.col, 1);
-    load_set(&r->spec, "cube.hbm.bw_gbs=8");
+    sets_load(&r->spec, "cube.hbm.bw_gbs=8");
     at = spec_place(&r->spec, KEY_cube_hbm_bw_gbs);
     assert_int_equal(at.kind, PLACE_SET);
     assert_string_equal(at.name, "--set cube.hbm.bw_gbs=8");
@@ -762,7 +763,7 @@ static void nodes_are_those_computed_by_hand(void **state)
     }
     start(r);
     assert_true(load_file(&r->spec, "topologies/cube1.yaml"));
-    assert_true(load_set(&r->spec, "cube.pes=1")); /* no bridges */
+    assert_true(sets_load(&r->spec, "cube.pes=1")); /* no bridges */
     assert_int_equal(count_nodes(&r->spec), 7 + 2 + 7 + 3);
 }
 
@@ -774,7 +775,7 @@ static void the_limits_are_inside(void **state)
     assert_true(load_string(r, "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 128, h: 128}}\n"
                                "sips: 12\ncube: {m_cpu: {pos_mm: [15, 11]}}\n"));
     assert_true(check_spec(&r->spec));
-    assert_true(load_set(&r->spec, "sips=13"));
+    assert_true(sets_load(&r->spec, "sips=13"));
     assert_false(check_spec(&r->spec));
     assert_string_equal(said(r), "--set sips=13: the topology has 17252392 nodes, more than "
                                  "16777216\n");

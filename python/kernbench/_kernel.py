@@ -4,6 +4,7 @@
 setup() makes a session: a thread for each PE, which runs the function for all programs of the grid
 that fall to the PE, pe, pe + PEs, ... The session ends with the command.
 """
+import functools
 import hashlib
 import inspect
 import itertools
@@ -46,7 +47,9 @@ def empty(shape: Any, dtype: str = "f32") -> Placed:
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     if dtype not in _recorder.TYPES:
         raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
-    return Placed(np.empty(shape, np.uint8), "output", dtype)
+    if any(n < 0 for n in shape):
+        raise BadArgument(2, [f"the shape of an output is {shape}: extents below 0"])
+    return Placed(np.broadcast_to(np.uint8(0), shape), "output", dtype)
 
 
 def by_rows(array: Any, dtype: Optional[str] = None) -> Placed:
@@ -81,7 +84,7 @@ class Declared:
     def _declare(self, name: str, x: Placed) -> None:
         shape = ffi.new("kb_shape *")
         shape.rank = len(x.shape)
-        for i, n in enumerate(x.shape):
+        for i, n in enumerate(x.shape[:lib.KB_RANK_MAX]):  # which rank is too large the library says
             shape.dim[i] = n
         placement = ffi.new("kb_placement *")
         placement.cubes = placement.pes = lib.KB_ROW_WISE if x.rows or x.role == "output" else lib.KB_REPLICATE
@@ -107,8 +110,8 @@ def call_of(traceback_: Any) -> str:
 class Session:
     """The threads of one launch of a simulation: `pes` are its PEs, `memories` the arguments of each."""
 
-    def __init__(self, launch: "Launch", pes: List[int], memories: List[Dict[str, Any]]):
-        self.launch, self.pes = launch, len(pes)
+    def __init__(self, launch: "Launch", topo: Any, pes: List[int], memories: List[Dict[str, Any]]):
+        self.launch, self.topo, self.pes = launch, topo, len(pes)
         self.run = _runs.here()
         self.files = _recorder.Files()
         self.c = lib.kernbench_session_new(pes, len(pes))
@@ -116,12 +119,19 @@ class Session:
         self.recorders = []  # their lists are played behind the end of their functions
         for i in range(len(pes)):
             kernel = lib.kernbench_session_kernel(self.c, i)
-            recorder = _recorder.Recorder(kernel, self.files, i, launch.grid)
+            recorder = _recorder.Recorder(kernel, self.files, i, launch.grid, functools.partial(self.where, pes[i]))
             self.recorders.append(recorder)
             thread = threading.Thread(target=self.body, args=(recorder, memories[i]), daemon=True)
             self.threads.append(thread)
             thread.start()
         self.run.sessions.append(self)
+
+    def where(self, pe: int) -> str:
+        """As messages name a kernel and its PE: "kernel gate on c0.pe3"."""
+        end, text = ffi.new("kb_endpoint *"), ffi.new("char[]", lib.KB_ENDPOINT_BYTES)
+        lib.kb_pe_get(self.topo, pe, end)
+        lib.kb_endpoint_name(end, text)
+        return f"kernel {self.launch.function.__name__} on {ffi.string(text).decode()}"
 
     def body(self, recorder: _recorder.Recorder, arguments: Dict[str, Any]) -> None:
         """One PE."""
@@ -241,7 +251,7 @@ class Launch(Given):
             return
         memories = [{**self.arguments, **{name: _offsets.Pointer(memory_of(tensor, name, self.arguments[name], topo, pe), 0)
                                           for name, tensor in tensors.items()}} for pe in on]
-        lib.kernbench_launch(run, self.text, Session(self, on, memories).c, stream, after, len(after))
+        lib.kernbench_launch(run, self.text, Session(self, topo, on, memories).c, stream, after, len(after))
 
 
 class Launches(Given):
@@ -322,6 +332,9 @@ class Kernel:
         self.function = function
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.signature = inspect.signature(function)
+        for x in self.signature.parameters.values():
+            if x.kind not in (x.POSITIONAL_OR_KEYWORD, x.KEYWORD_ONLY):
+                raise BadArgument(2, [f"{self.__name__}(): arguments of a kernel have names, '{x}' does not"])
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.function(*arguments, **named)

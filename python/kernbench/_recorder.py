@@ -3,7 +3,7 @@ import sys
 import threading
 from array import array
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any, Dict, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Set, Tuple
 
 import numpy as np
 
@@ -117,12 +117,12 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordi
 class Recorder:
     """The commands of one PE that the simulation has not played yet."""
 
-    def __init__(self, kernel: Any, files: "Files", pe: int, grid: Shape):
-        self.kernel, self.files, self.pe, self.grid = kernel, files, pe, grid
+    def __init__(self, kernel: Any, files: "Files", pe: int, grid: Shape, where: Callable[[], str]):
+        self.kernel, self.files, self.pe, self.grid, self.where = kernel, files, pe, grid, where
         self.words = array("q")
         self.free: List[int] = []
         self.made = self.accs = 0
-        self.scalars: Dict[float, int] = {}
+        self.scalars: Dict[int, int] = {}  # by their bits: 0.0 equals -0.0
         self.place = 0
         self.open = True
         self.program: Shape = (0, 0, 0)
@@ -155,10 +155,11 @@ class Recorder:
         self.played = words
 
     def scalar(self, value: float) -> int:
-        number = self.scalars.get(value)
+        key = bits(value)
+        number = self.scalars.get(key)
         if number is None:
-            number = self.scalars[value] = self.new()
-            self.add(W_SCALAR, self.place, number, bits(value))
+            number = self.scalars[key] = self.new()
+            self.add(W_SCALAR, self.place, number, key)
         return number
 
 
@@ -177,6 +178,10 @@ class Files:
             self.texts[number] = ffi.new("char[]", name.encode(errors="replace"))
             self.c[number] = self.texts[number]
         return number
+
+    def text(self, place: int) -> str:
+        """FILE:LINE."""
+        return f"{ffi.string(self.texts[place >> 32]).decode(errors='replace')}:{place & 0xffffffff}"
 
 
 def bits(value: float) -> int:

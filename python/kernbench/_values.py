@@ -40,6 +40,14 @@ def broadcast(a: Shape, b: Shape) -> Shape:
     return tuple(_most(i, j) for i, j in zip(x, y))
 
 
+def axis_of(axis: Any, shape: Shape) -> int:
+    """An axis that may count from the last."""
+    rank = len(shape)
+    if not is_whole(axis) or not -rank <= axis < rank:
+        raise KernelMistake(f"axis {axis} is none of shape {list(shape)}")
+    return int(axis) % rank
+
+
 class Value:
     """What stands for a tensor: operators make commands."""
 
@@ -180,8 +188,12 @@ def is_float(x: Any) -> bool:
     return isinstance(x, (float, np.floating))
 
 
+def is_whole(x: Any) -> bool:
+    return isinstance(x, (int, np.integer))
+
+
 def is_number(x: Any) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating))
+    return is_whole(x) or is_float(x)
 
 
 def fitting(value: Any, kind: dtype) -> float:
@@ -226,14 +238,27 @@ class Full(Value):
 
 
 class Acc(Value):
-    """A sum of products in the engine. To scale it changes it; all else stores it first."""
+    """A sum of products in the engine: to add or to scale changes it there, and gives the sum a new name, as the
+    engine has what it was no more; all else stores it first."""
 
-    def __init__(self, recorder: Recorder, number: int, shape: Shape):
-        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, float32
+    def __init__(self, recorder: Recorder, number: int, shape: Shape, kind: dtype):
+        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, kind
         self._stored: Optional[Tensor] = None
+        self._went_on = False
+
+    def in_engine(self) -> bool:
+        """Can it still be changed there?"""
+        if self._went_on:
+            raise KernelMistake("this sum has been changed in the engine since: take what dot() or * has returned, or store it before")
+        return self._stored is None
+
+    def gone_on(self) -> "Acc":
+        """The sum after a change."""
+        self._went_on = True
+        return Acc(self.recorder, self.number, self.shape, self.dtype)
 
     def stored_as(self, kind: dtype) -> Tensor:
-        if self._stored is not None:
+        if not self.in_engine():
             again: Tensor = cast(self._stored, kind)
             return again
         r = self.recorder
@@ -242,16 +267,16 @@ class Acc(Value):
         return self._stored
 
     def tensor(self) -> Tensor:
-        return self.stored_as(float32)
+        return self.stored_as(self.dtype)
 
     def __mul__(self, y: Any) -> Any:
-        if self._stored is not None or isinstance(y, Acc):
+        if not self.in_engine() or isinstance(y, Acc):
             return super().__mul__(y)
         r = self.recorder
         here = r.here()
         number = r.scalar(float(y)) if isinstance(y, (int, float)) else y.tensor().number
         r.add(W_ACC_SCALE, here, self.number, number)
-        return self
+        return self.gone_on()
 
 
 _LOGIC = {lib.TL_AND, lib.TL_OR, lib.TL_XOR, lib.TL_WHERE, lib.TL_EQ, lib.TL_NE}
@@ -358,7 +383,9 @@ def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = 
 
 
 def permute(x: Any, *axes: Any) -> Tensor:
-    order = tuple(int(n) for n in (axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes))
+    order = tuple(axis_of(n, x.shape) for n in (axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes))
+    if sorted(order) != list(range(len(x.shape))):
+        raise KernelMistake(f"axes {list(order)} are not those of shape {list(x.shape)}, each once")
     return one(W_PERMUTE, x, tuple(x.shape[i] for i in order), None, *order)
 
 

@@ -146,7 +146,6 @@ def tile():
     (lambda x: tl.cumsum(x, 0, reverse=True), "reverse=True of cumsum"), (lambda x: tl.sort(x, dim=0), "dim=0 of sort"),
     (lambda x: tl.maximum(x, 1, propagate_nan=tl.PropagateNan.NONE), "propagate_nan='NONE' of maximum"),
     (lambda x: tl.clamp(x, 0, 1, propagate_nan=tl.PropagateNan.NONE), "propagate_nan='NONE' of clamp"),
-    (lambda x: tl.dot(x, x, out_dtype=tl.float16, acc=tl.zeros((8, 8), tl.float32)), "out_dtype=f16 of dot"),
     (lambda x: tl.dot(x, x, precise=True), "precise=True of dot"), (lambda x: tl.rand(1, tl.arange(0, 8), 7), "n_rounds=7 of rand"),
     (lambda x: x.to(tl.int32, bitcast=True), "bitcast=True of cast"), (lambda x: tl.range(0, 8, unroll=2), "unroll=2 of range"),
     (lambda x: x.to(tl.float16, fp_downcast_rounding="rtz"), "fp_downcast_rounding='rtz' of cast")])
@@ -246,3 +245,198 @@ def test_offsets_that_are_no_operands(m, call, words):
 def test_another_byte_order_is_named(given):
     with pytest.raises(kernbench.BadArgument, match=r"an array of >f4: its byte order is another one, array.astype\('<f4'\)"):
         kernbench.kernel(lambda x_ptr: None)[(1,)](given(np.zeros(8, ">f4")))
+
+
+# -- sums of products -----------------------------------------------------------------------------
+
+M8 = np.arange(-32, 32).reshape(8, 8)
+
+
+def block(x_ptr):
+    at = tl.arange(0, 8)
+    return tl.load(x_ptr + at[:, None] * 8 + at[None, :])
+
+
+@pytest.mark.parametrize("kind, of", [("f4", tl.float32), ("f8", tl.float64), ("i1", tl.int32), ("i2", tl.int32), ("i8", tl.int64)])
+def test_products_are_added_up_in_the_type_of_triton(m, kind, of):
+    x = (M8 / 3 if kind[0] == "f" else M8).astype(kind)
+
+    def sums(seen, x_ptr):
+        a = block(x_ptr)
+        acc = tl.zeros((8, 8), of)
+        for _ in range(2):
+            acc = tl.dot(a, a, acc)
+        seen["alone"], seen["sum"] = tl.values(tl.dot(a, a)), tl.values(acc)
+
+    seen = run_of(m, sums, x)
+    wide = x.astype(of.numpy)
+    assert seen["alone"].dtype == wide.dtype and seen["sum"].dtype == wide.dtype
+    np.testing.assert_allclose(seen["alone"], wide @ wide, rtol=1e-14 if kind == "f8" else 1e-5)
+    np.testing.assert_allclose(seen["sum"], 2 * (wide @ wide), rtol=1e-14 if kind == "f8" else 1e-5)
+
+
+def test_products_of_f16_are_added_up_in_f16_if_that_is_said(m):
+    def sums(seen, x_ptr):
+        a = block(x_ptr).to(tl.float16)
+        acc = tl.zeros((8, 8), tl.float16)
+        for _ in range(2):
+            acc = tl.dot(a, a, acc, out_dtype=tl.float16)
+        seen["sum"] = tl.values(acc)
+
+    half = (M8 / 64).astype(np.float16)
+    product = (half.astype(np.float32) @ half.astype(np.float32)).astype(np.float16)
+    assert (run_of(m, sums, half.astype(np.float32))["sum"] == product + product).all()
+
+
+@pytest.mark.parametrize("of, out, words", [
+    (tl.float16, None, "a product of f32 is not added to f16: zeros of f32, or out_dtype=tl.float16"),
+    (tl.float32, tl.float16, "a product of f16 is not added to f32: zeros of f16, or out_dtype=tl.float32"),
+    (tl.int32, None, "a product of f32 is not added to i32: zeros of f32$")])
+def test_a_sum_of_another_type_is_refused(m, of, out, words):
+    refused(m, lambda seen: tl.dot(tile(), tile(), tl.zeros((8, 8), of), out_dtype=out), words)
+
+
+@pytest.mark.parametrize("change", [lambda a, acc: tl.dot(a, a, acc), lambda a, acc: acc * 2])
+def test_a_sum_that_has_changed_in_the_engine_is_not_what_it_was(m, change):
+    words = "this sum has been changed in the engine since"
+
+    def other_name(seen):
+        first = tl.dot(tile(), tile(), tl.zeros((8, 8), tl.float32))
+        second = change(tile(), first)
+        return first + second
+
+    def no_name(seen):
+        acc = tl.dot(tile(), tile(), tl.zeros((8, 8), tl.float32))
+        change(tile(), acc)
+        return change(tile(), acc)
+
+    refused(m, other_name, words)
+    refused(m, no_name, words)
+
+
+def test_a_sum_that_was_stored_stays_what_it_was(m):
+    def sums(seen, x_ptr):
+        a = block(x_ptr)
+        first = tl.dot(a, a, tl.zeros((8, 8), tl.float32))
+        seen["first"] = tl.values(first)
+        seen["second"], seen["scaled"] = tl.values(tl.dot(a, a, first)), tl.values(first * 3)
+        seen["again"] = tl.values(first)
+
+    x = M8.astype(F)
+    seen = run_of(m, sums, x)
+    assert (seen["first"] == x @ x).all() and (seen["again"] == x @ x).all()
+    assert (seen["second"] == 2 * (x @ x)).all() and (seen["scaled"] == 3 * (x @ x)).all()
+
+
+# -- numbers of a program -------------------------------------------------------------------------
+
+
+def test_offsets_that_go_down(m):
+    def down(seen, x_ptr):
+        at = tl.arange(0, 8)
+        seen["from"], seen["minus"] = tl.values(tl.load(x_ptr + (7 - at))), tl.values(tl.load(x_ptr + 7 + -at))
+        seen["masked"] = tl.values(tl.load(x_ptr + at, mask=(7 - at) >= 3, other=-1))
+        seen["operand"] = tl.values(tl.load(x_ptr + at) + (7 - at))
+
+    seen = run_of(m, down, X)
+    assert (seen["from"] == X[::-1]).all() and (seen["minus"] == X[::-1]).all()
+    assert (seen["masked"] == np.where(np.arange(8) < 5, X, -1)).all() and (seen["operand"] == X + np.arange(7, -1, -1)).all()
+
+
+def test_masks_that_a_program_knows(m):
+    def masked(seen, x_ptr, y_ptr, n):
+        at = tl.arange(0, 8)
+        mask = at < 5
+        seen["and"] = [tl.values(tl.load(x_ptr + at, mask=both, other=-1)) for both in (mask & (n > 3), (n > 4) & mask)]
+        seen["all"] = [tl.values(tl.load(x_ptr + at, mask=n > k, other=-1)) for k in (3, 4)]
+        seen["one"] = [tl.values(tl.load(x_ptr + 2, mask=n > k, other=-1) + at) for k in (3, 4)]
+        seen["where"] = tl.values(tl.where(mask & (n > 4), tl.load(x_ptr + at), -2))
+        tl.store(y_ptr + at, tl.load(x_ptr + at))
+        tl.store(y_ptr + at, 0, mask=n > 4)
+        tl.store(y_ptr + 2, 0, mask=n > 4)
+        tl.atomic_add(y_ptr + 2, 1, mask=n > 4)
+        seen["stored"] = tl.values(tl.load(y_ptr + at))
+
+    at = np.arange(8)
+    seen = run_of(m, masked, X, kernbench.empty((8,), "i32"), 4)
+    assert (seen["and"][0] == np.where(at < 5, X, -1)).all() and (seen["and"][1] == -1).all()
+    assert (seen["all"][0] == X).all() and (seen["all"][1] == -1).all()
+    assert (seen["one"][0] == X[2] + at).all() and (seen["one"][1] == at - 1).all()
+    assert (seen["where"] == -2).all() and (seen["stored"] == X).all()
+
+
+def test_blocks_that_begin_before_the_first_row(m):
+    def halo(seen, x_ptr):
+        def part(offsets, axes):
+            return tl.values(tl.load(tl.make_block_ptr(x_ptr, (8, 8), (8, 1), offsets, (4, 4), (1, 0)), boundary_check=axes))
+
+        seen["corner"], seen["right"], seen["left"] = part((-1, -2), (0, 1)), part((6, 6), (0, 1)), part((2, -3), (-1,))
+
+    x = np.arange(64, dtype=F).reshape(8, 8) + 1
+    wide = np.zeros((16, 16), F)
+    wide[4:12, 4:12] = x
+    seen = run_of(m, halo, x)
+    assert (seen["corner"] == wide[3:7, 2:6]).all() and (seen["right"] == wide[10:14, 10:14]).all()
+    assert (seen["left"] == wide[6:10, 1:5]).all()
+
+
+def test_zeros_have_signs(m):
+    def signs(seen):
+        one = tl.full((4,), 1, tl.float32).tensor()
+        seen["plus"], seen["minus"] = tl.values(1 / (one * 0.0)), tl.values(1 / (one * -0.0))
+
+    seen = run_of(m, signs)
+    assert (seen["plus"] == np.inf).all() and (seen["minus"] == -np.inf).all()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x: tl.sum(x, 2), r"tl.sum .* axis 2 is none of shape \[8, 8\]"),
+    (lambda x: tl.max(x, -3), r"tl.max .* axis -3 is none of shape \[8, 8\]"),
+    (lambda x: tl.argmin(x, 1.0), r"tl.argmin .* axis 1.0 is none of shape \[8, 8\]"),
+    (lambda x: tl.gather(x, tl.zeros((2,), tl.int32), 2), r"tl.gather .* axis 2 is none of shape \[8, 8\]"),
+    (lambda x: tl.expand_dims(x, 3), r"tl.expand_dims .* axis 3 is none"),
+    (lambda x: tl.permute(x, (0, 2)), r"tl.permute .* axis 2 is none of shape \[8, 8\]"),
+    (lambda x: tl.permute(x, (0, 0)), r"tl.permute .* axes \[0, 0\] are not those of shape \[8, 8\], each once"),
+    (lambda x: tl.trans(x[0:1, 0:1][None], 0, 1), r"tl.trans .* axes \[0, 1\] are not those of shape \[1, 1, 1\], each once"),
+    (lambda x: tl.program_id(3), r"tl.program_id .* axis 3 of the grid: it has axes 0 to 2"),
+    (lambda x: tl.num_programs(-1), r"tl.num_programs .* axis -1 of the grid: it has axes 0 to 2"),
+    (lambda x: tl.arange(4, 4), r"tl.arange .* arange\(4, 4\): integers, the first below the second"),
+    (lambda x: tl.arange(0, 8.0), r"tl.arange .* arange\(0, 8.0\): integers"),
+    (lambda x: tl.static_assert(False, "so it is"), "tl.static_assert .* so it is"),
+    (lambda x: tl.device_print("x", x, hex=True), r"hex=True of device_print\(\) is not simulated")])
+def test_what_is_not_there_is_refused(m, call, words):
+    refused(m, lambda seen: call(tile()), words)
+
+
+def test_what_is_known_is_printed_without_a_command(m, capfd):
+    def prints(seen, x_ptr):
+        at = tl.arange(0, 3)
+        x = tl.load(x_ptr + at)
+        times = [tl.time()]
+        x + 1
+        times.append(tl.time())
+        tl.device_print("x", x, tl.program_id(0), at * 2)
+        tl.device_print("more ", tl.zeros((2,), tl.float32), at < 2, x + 1)
+        times.append(tl.time())
+        seen["took"] = np.diff(times)
+
+    seen = run_of(m, prints, X)
+    lines = capfd.readouterr().err.splitlines()
+    assert [line.split(": ", 2)[2] for line in lines] == ["i32 [3]: -7 -1 0", "x 0", "x [0, 2, 4]", "more f32 [2]: all 0",
+                                                          "more known only as a tensor", "i32 [3]: pending"]
+    assert all(line.startswith("kernel prints on c0.pe0: ") and "test_dialect.py:" in line for line in lines)
+    assert seen["took"][0] == pytest.approx(seen["took"][1])  # of the sum alone
+
+
+@pytest.mark.parametrize("function, words", [(lambda *x: None, r"arguments of a kernel have names, '\*x' does not"),
+                                             (lambda **x: None, r"arguments of a kernel have names, '\*\*x' does not")])
+def test_arguments_have_names(function, words):
+    with pytest.raises(kernbench.BadArgument, match=words):
+        kernbench.kernel(function)
+
+
+@pytest.mark.parametrize("make, words", [(lambda: kernbench.empty((4, -1)), r"the shape of an output is \(4, -1\): extents below 0"),
+                                         (lambda: kernbench.empty((1,) * 7), "tensor 'x' has rank 7; 1 to 6 are possible")])
+def test_shapes_that_cannot_be(m, make, words):
+    with pytest.raises(kernbench.BadArgument, match=words):
+        m.run(kernbench.kernel(lambda x: None)[(1,)](make()))

@@ -627,7 +627,10 @@ trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=ru
 lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
 break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
-break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(t, work, service\);/;/'
+break_it 'parts of a transaction that are kernels' runtime/cli/trace/flights.h 's/KERNEL_KEY  \(UINT64_C\(1\) << 62\)/KERNEL_KEY (UINT64_C(1) << 32)/'
+break_it 'parts of a transaction with one arrow' $flights 's/\(part == KB_NO_ID \? 0 : \(uint64_t\)part\) << 32 \| //'
+break_it 'a flow that goes on behind routers after its end' $flights 's/if \(t->lanes\.routers\)/if (false)/'
 break_it 'a window without what was open' $timeline 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
 break_it 'a timeline without room for its end' runtime/cli/trace/trace_out.c 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
 break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_ahead\(t, e, place\)/false/'

@@ -38,6 +38,13 @@ static void kernbench_round(kb_dtype dtype, double *values, size_t n)
     }
 }
 
+/* Writes numbers as elements of a type, rounded in the same way. */
+static void kernbench_encode(kb_dtype dtype, const double *values, size_t n, char *bytes)
+{
+    for (size_t i = 0; i < n; i++)
+        kb_element_set(dtype, bytes, i, values[i]);
+}
+
 /* -- observers of simulations ------------------------------------------------------------------ */
 
 /* A piece of the time of a transaction. */

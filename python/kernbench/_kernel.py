@@ -38,22 +38,43 @@ class Placed:
                                   "has this machine's"])
         if dtype is None and array.dtype not in names:
             raise BadArgument(2, [f"an array of {array.dtype} has no type of kernbench"])
+        if dtype is not None and dtype not in _recorder.TYPES:
+            raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
         self.dtype = _recorder.TYPES[dtype] if dtype else names[array.dtype]
+        if role == "input" and array.dtype != np.dtype(self.dtype.numpy):
+            self.array = in_type(array, self.dtype)
         self.shape = tuple(int(n) for n in array.shape)
+
+
+def in_type(array: Any, kind: _recorder.dtype) -> Any:
+    """The numbers of an array in another type: floats rounded once, integers if all of them fit."""
+    whole = array.dtype.kind in "iub"
+    if array.dtype.kind == "f" and kind.floating:
+        values = np.ascontiguousarray(array, np.float64)
+        made = np.empty(array.shape, kind.numpy)
+        lib.kernbench_encode(kind.code, ffi.from_buffer("double[]", values), values.size, ffi.from_buffer("char[]", made))
+        return made
+    if whole and not kind.floating:
+        first, last = kind.bounds()
+        if array.size == 0 or first <= int(array.min()) and int(array.max()) <= last:
+            return array.astype(kind.numpy)
+    raise BadArgument(2, [f"an array of {array.dtype} is none of {kind}" + ": not all of its numbers fit" * (whole and not kind.floating)])
 
 
 def empty(shape: Any, dtype: str = "f32") -> Placed:
     """An output of a kernel, by rows in the slices of the PEs: empty((64, 128), "f16")."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    if dtype not in _recorder.TYPES:
-        raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
     if any(n < 0 for n in shape):
         raise BadArgument(2, [f"the shape of an output is {shape}: extents below 0"])
     return Placed(np.broadcast_to(np.uint8(0), shape), "output", dtype)
 
 
 def by_rows(array: Any, dtype: Optional[str] = None) -> Placed:
-    """An input of which each PE's slice has rows, where otherwise each has a copy of all."""
+    """An input of which each PE's slice has rows, where otherwise each has a copy of all.
+
+    dtype  the array's own if it is left out. Floats are rounded to another type of float, integers become other ones
+           that have all of them; an array of uint16 or uint8 is the bits of bf16 or f8
+    """
     return Placed(np.asarray(array), "input", dtype, rows=True)
 
 

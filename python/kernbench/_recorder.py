@@ -53,11 +53,15 @@ class dtype:
     def is_floating(self) -> bool:
         return self.floating
 
-    def holds(self, value: Any) -> bool:
-        """Is a whole number one of its values? Numbers go to the simulation as f64; of those above its last it takes this."""
+    def bounds(self) -> Tuple[int, int]:
+        """The first and the last of integers."""
         bits = 8 * self.size if self.numpy[1] != "b" else 1
         signed = self.numpy[1] == "i"
-        first, last = (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        return (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+    def holds(self, value: Any) -> bool:
+        """Is a whole number one of its values? Numbers go to the simulation as f64; of those above its last it takes this."""
+        first, last = self.bounds()
         return bool(first <= value <= last and (value == last or int(float(value)) == value))
 
     def __repr__(self) -> str:

@@ -440,3 +440,41 @@ def test_arguments_have_names(function, words):
 def test_shapes_that_cannot_be(m, make, words):
     with pytest.raises(kernbench.BadArgument, match=words):
         m.run(kernbench.kernel(lambda x: None)[(1,)](make()))
+
+
+# -- arrays of another type -----------------------------------------------------------------------
+
+
+def copied(m, array, kind, as_kind):
+    """What by_rows() has made of an array, as a kernel loads it."""
+    @kernbench.kernel
+    def copies(x_ptr, y_ptr, n):
+        at = tl.arange(0, n)
+        tl.store(y_ptr + at, tl.load(x_ptr + at))
+
+    return m.run(copies[(1,)](kernbench.by_rows(array, kind), kernbench.empty(len(array), as_kind), len(array)), tensors=True, quiet=True)[1]["y_ptr"]
+
+
+def test_arrays_of_another_type_are_converted(m):
+    x = np.array([1 / 3, -2.5, 70000, 500, 1e-9, -0.0], F)
+    bf16 = (x.view(np.uint32) + 0x8000 >> 16 << 16).astype(np.uint32).view(F)
+    with np.errstate(over="ignore"):
+        half = x.astype(np.float16).astype(F)
+    assert (copied(m, x, "f16", "f32") == half).all() and (copied(m, x.astype(float), "f16", "f32") == half).all()
+    assert (copied(m, x, "bf16", "f32") == bf16).all()
+    assert copied(m, x, "f8e4m3", "f32").tolist() == [0.34375, -2.5, 448, 448, 0, 0]
+    assert copied(m, x, "f64", "f64").tolist() == x.astype(float).tolist()
+    assert copied(m, np.array([127, -128, 0]), "i8", "i32").tolist() == [127, -128, 0]
+    assert copied(m, np.array([True, False]), "u16", "i32").tolist() == [1, 0]
+    assert copied(m, np.array([2**63 - 1, 2**53 + 1]), "u64", "u64").tolist() == [2**63 - 1, 2**53 + 1]
+    assert copied(m, np.array([0x3f80, 0xc000], np.uint16), "bf16", "f32").tolist() == [1, -2]
+
+
+@pytest.mark.parametrize("array, kind, words", [
+    (np.array([128]), "i8", "an array of int64 is none of i8: not all of its numbers fit"),
+    (np.array([-1]), "u64", "an array of int64 is none of u64: not all of its numbers fit"),
+    (np.array([1.5]), "i32", "an array of float64 is none of i32$"), (np.array([1]), "bf16", "an array of int64 is none of bf16$"),
+    (np.array([1], np.uint8), "f16", "an array of uint8 is none of f16$"), (np.array([1.0]), "i4", "'i4' is no type")])
+def test_arrays_that_are_no_other_type_are_refused(array, kind, words):
+    with pytest.raises(kernbench.BadArgument, match=words):
+        kernbench.by_rows(array, kind)

@@ -22,6 +22,7 @@ more.
 """
 import sys
 from builtins import max as _most
+from builtins import min as _least
 from builtins import range as _range
 from typing import Any, Sequence, Tuple
 
@@ -363,6 +364,8 @@ def broadcast_to(x: Any, *shape: Any) -> Tensor:
 
 def where(condition: Any, x: Any, y: Any) -> Any:
     """x where it is true, else y; one that is known costs nothing."""
+    if isinstance(condition, (bool, np.bool_)):
+        return x if condition else y
     if isinstance(condition, Mask) and condition.covers() is not None:
         chosen, other = (x, y) if condition.covers() else (y, x)
         if is_number(chosen):
@@ -412,11 +415,15 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = None) -> Any:
 
 def maximum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
     _propagates("maximum", propagate_nan)
+    if is_number(x) and is_number(y):
+        return _most(x, y)
     return math_command(lib.TL_MAXIMUM, x, y)
 
 
 def minimum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
     _propagates("minimum", propagate_nan)
+    if is_number(x) and is_number(y):
+        return _least(x, y)
     return math_command(lib.TL_MINIMUM, x, y)
 
 

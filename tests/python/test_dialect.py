@@ -365,6 +365,14 @@ def test_masks_that_a_program_knows(m):
     assert (seen["where"] == -2).all() and (seen["stored"] == X).all()
 
 
+def test_numbers_of_a_program_stay_numbers(m):
+    def knows(seen, n):
+        seen["least"], seen["most"] = tl.minimum(n, 3), tl.maximum(n, 3)
+        seen["chosen"] = [tl.where(n > 3, 1, 2), tl.values(tl.where(n > 4, 1, tl.zeros((2,), tl.int32))).tolist()]
+
+    assert run_of(m, knows, 4) == {"least": 3, "most": 4, "chosen": [1, [0, 0]]}
+
+
 def test_blocks_that_begin_before_the_first_row(m):
     def halo(seen, x_ptr):
         def part(offsets, axes):

@@ -1140,6 +1140,8 @@ break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB
 break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
 break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
 
+break_it 'gdb: integers of 4 bits without a sign' tools/gdb.py 's/ \^ 8\) - 8 for/) for/'
+break_it 'gdb: f64 in nine digits' tools/gdb.py "s/17 if dtype == 'f64' else 9/9/"
 break_it 'gdb: rows that are one' tools/gdb.py 's/ if i % row else / if i else /'
 break_it 'gdb: another field than that of the library' runtime/kernels/tl_print.c 's/offsetof\(struct tl_tensor, shape\.rank\)/offsetof(struct tl_tensor, users)/'
 

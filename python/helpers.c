@@ -296,6 +296,17 @@ static bool kernbench_kernel_begin(struct kernbench_kernel *k)
     return mine;
 }
 
+/* Is it the turn of Python? */
+static bool kernbench_kernel_computes(struct kernbench_kernel *k)
+{
+    bool so;
+
+    pthread_mutex_lock(&k->locks->lock);
+    so = k->turn == KERNBENCH_OF_PYTHON;
+    pthread_mutex_unlock(&k->locks->lock);
+    return so;
+}
+
 /* Hands over `n` words, and waits for the next turn. False: there is none. */
 static bool kernbench_kernel_hand(struct kernbench_kernel *k, const int64_t *words, size_t n,
                                   const char *const *files, bool last)

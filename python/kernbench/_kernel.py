@@ -4,6 +4,7 @@
 setup() makes a session: a thread for each PE, which runs the function for all programs of the grid
 that fall to the PE, pe, pe + PEs, ... The session ends with the command.
 """
+import ctypes
 import functools
 import hashlib
 import inspect
@@ -24,6 +25,7 @@ from ._native import ffi, lib
 _recorder.OWN.add(__file__)
 _given: "weakref.WeakValueDictionary[int, Given]" = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
+PATIENCE_S = 0.5  # with a function that is interrupted
 _UNUSED = {"num_warps", "num_ctas", "maxnreg", "warp_specialize"}
 
 
@@ -132,7 +134,7 @@ class Session:
     """The threads of one launch of a simulation: `pes` are its PEs, `memories` the arguments of each."""
 
     def __init__(self, launch: "Launch", topo: Any, pes: List[int], memories: List[Dict[str, Any]]):
-        self.launch, self.topo, self.pes = launch, topo, len(pes)
+        self.launch, self.topo, self.pes, self.stopped = launch, topo, len(pes), False
         self.run = _runs.here()
         self.files = _recorder.Files()
         self.c = lib.kernbench_session_new(pes, len(pes))
@@ -194,12 +196,21 @@ class Session:
         recorder.add(_recorder.W_FAIL, place)
         recorder.hand(last=True)
 
-    def end(self) -> None:
-        """No simulation needs it any more."""
+    def stop(self) -> None:
+        """The run is to stop. A function that computes for long is interrupted where it is."""
+        self.stopped = True
+        computes = [lib.kernbench_kernel_computes(recorder.kernel) for recorder in self.recorders]
+        lib.kernbench_session_end(self.c)
+        for thread in itertools.compress(self.threads, computes):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_recorder.Gone))
+
+    def end(self, over: bool) -> None:
+        """Its threads end; `over`: no simulation needs it any more. What still runs then stays for good."""
         lib.kernbench_session_end(self.c)
         for thread in self.threads:
-            thread.join()
-        lib.kernbench_session_free(self.c)
+            thread.join(PATIENCE_S if self.stopped else None)
+        if over and not any(thread.is_alive() for thread in self.threads):
+            lib.kernbench_session_free(self.c)
 
 
 class Given(Bench):

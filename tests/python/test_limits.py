@@ -4,9 +4,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import kernbench
+import kernbench.language as tl
 
 # far more than can be done while a test waits
 GAPS = {"kernbench": 2, "name": "gaps", "sip": {"cube_mesh": {"w": 100, "h": 100}}, "contention": {"links": "router"},
@@ -124,3 +126,22 @@ def test_kernels_that_compute_for_good_are_ended(kernel, by, says):
                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert p.stdout == f"{says}\nTrue True\n", p.stderr
     assert p.stderr == "" and p.returncode == 0
+
+
+def test_a_kernel_in_python_that_goes_on_ends_with_what_is_complete():
+    @kernbench.kernel
+    def once(x_ptr):
+        tl.load(x_ptr + tl.arange(0, 8))
+
+    @kernbench.kernel
+    def forever(x_ptr):
+        while True:
+            tl.load(x_ptr + tl.arange(0, 8))
+
+    launches, x = kernbench.Launches(), np.zeros(8, np.float32)
+    launches.launch(once[(1,)](x))
+    launches.launch(forever[(1,)](x))
+    began = time.monotonic()
+    with pytest.raises(kernbench.LimitReached, match="stopped by limit_s: 1 of 2 launches complete") as raised:
+        kernbench.Machine("cube8").run(launches, limit_s=1)
+    assert time.monotonic() - began < 2.5 and list(raised.value.rows.kernel) == ["once"]

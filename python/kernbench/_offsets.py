@@ -261,6 +261,9 @@ class Pointer:
         self.memory, self.offset, self.index = memory, offset, index
         self.dtype = memory.dtype
 
+    def __repr__(self) -> str:
+        return f"<pointer to {self.memory.name}>"
+
     @property
     def type(self) -> "Pointer":
         return self
@@ -274,7 +277,8 @@ class Pointer:
             return Pointer(self.memory, self.offset + int(y), self.index)
         if isinstance(y, Index):
             return Pointer(self.memory, self.offset, y if self.index is None else self.index + y)
-        raise KernelMistake("an offset that is a tensor: value(x) computes it")
+        raise KernelMistake("an offset that is a tensor: value(x) computes it" if isinstance(y, Value) else
+                            f"{y!r} is no offset: that is a whole number, or made by arange()")
 
     __radd__ = __add__
 
@@ -313,6 +317,8 @@ def advance(block: BlockPointer, offsets: Any) -> BlockPointer:
 
 def box_of(pointer: Pointer, mask: Any) -> Tuple[Shape, List[Tuple[int, int]]]:
     """The shape of what is named, and the part that is accessed: an axis without extent, if that is nothing."""
+    if not isinstance(pointer, Pointer):
+        raise KernelMistake(f"{pointer!r} is no pointer: that is an argument with an array, and offsets added to it")
     shape = pointer.index.shape if pointer.index is not None else ()
     if mask is None or isinstance(mask, (bool, np.bool_)):
         return shape, [(0, n) for n in shape] if mask is None or mask else [(0, 0)] * _most(1, len(shape))

@@ -146,7 +146,13 @@ class Recorder:
         return self.made - 1
 
     def add(self, *words: int) -> None:
-        self.words.extend(words)
+        n = len(self.words)
+        try:
+            self.words.extend(words)
+        except (TypeError, OverflowError):
+            del self.words[n:]
+            wrong = next(x for x in words if not isinstance(x, (int, np.integer)) or not -1 << 63 <= x < 1 << 63)
+            raise KernelMistake(f"{wrong!r} is no whole number of 64 bits") from None
         if len(self.words) > LONG:
             self.hand()
 

@@ -1,4 +1,5 @@
 """_values.py -- tensors of a kernel in Python: operators make commands."""
+import reprlib
 from builtins import max as _most
 from typing import Any, Dict, List, Optional, Sequence
 
@@ -53,6 +54,10 @@ class Value:
 
     shape: Shape
     dtype: dtype
+    __array_ufunc__ = None  # arrays of numpy leave operators to us
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.dtype}{list(self.shape)}>"
 
     def tensor(self) -> "Tensor":
         raise NotImplementedError
@@ -172,6 +177,8 @@ class Tensor(Value):
         self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, kind
 
     def tensor(self) -> "Tensor":
+        if self.recorder is not recorder():
+            raise KernelMistake(f"{self!r} is of another run, or of another PE: each has tensors of its own")
         return self
 
     def __del__(self) -> None:
@@ -179,9 +186,6 @@ class Tensor(Value):
         if recorder.open:
             recorder.words.extend((W_FREE, recorder.place, self.number))
             recorder.free.append(self.number)
-
-    def __repr__(self) -> str:
-        return f"<tensor {self.dtype}{list(self.shape)}>"
 
 
 def is_float(x: Any) -> bool:
@@ -196,10 +200,27 @@ def is_number(x: Any) -> bool:
     return is_whole(x) or is_float(x)
 
 
+def number_of(x: Any) -> float:
+    try:
+        if not isinstance(x, (str, bytes)):
+            return float(x)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise KernelMistake(f"{reprlib.repr(x)} is no operand: that is a tensor, or a number as f64 has it")
+
+
+def type_of(kind: Any) -> dtype:
+    """A type that is simulated."""
+    if isinstance(kind, dtype) and kind.numpy:
+        return kind
+    raise KernelMistake(f"{kind!r} is no type of tensors: tl.float32, tl.int8 and the like")
+
+
 def fitting(value: Any, kind: dtype) -> float:
     """A constant for a tensor of `kind`, which takes the whole part of it if that is a type of integers."""
-    if kind.floating:
-        return float(value)
+    if type_of(kind).floating:
+        return number_of(value)
+    number_of(value)
     if not abs(float(value)) < float("inf") or not kind.holds(int(value)):
         raise KernelMistake(f"the constant {value} does not fit a tensor of {kind}")
     return float(int(value))
@@ -213,8 +234,8 @@ class Full(Value):
         self._made: Optional[Tensor] = None
 
     def tensor(self) -> Tensor:
-        if self._made is None:
-            r = recorder()
+        r = recorder()
+        if self._made is None or self._made.recorder is not r:  # PEs may share what is known
             self._made = Tensor(r, r.new(), self.shape, self.dtype)
             r.add(W_FULL, r.here(), self._made.number, self.dtype.code, len(self.shape), *self.shape, bits(self.value))
         return self._made
@@ -248,6 +269,8 @@ class Acc(Value):
 
     def in_engine(self) -> bool:
         """Can it still be changed there?"""
+        if self.recorder is not recorder():
+            raise KernelMistake("this sum is of another run, or of another PE: each has sums of its own")
         if self._went_on:
             raise KernelMistake("this sum has been changed in the engine since: take what dot() or * has returned, or store it before")
         return self._stored is None
@@ -305,7 +328,7 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     kind: Optional[dtype] = None
     values = list(operands)
     for i, x in enumerate(values):
-        if x.__class__ is not Tensor and isinstance(x, Value):
+        if x.__class__ is not Tensor and isinstance(x, Value) or x.__class__ is Tensor and x.recorder is not r:
             values[i] = x = x.tensor()
         if x.__class__ is Tensor:
             shape = x.shape if not shape else broadcast(shape, x.shape)
@@ -321,7 +344,7 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     numbers = [-1, -1, -1]
     for i, x in enumerate(values):
         if x.__class__ is not Tensor:
-            numbers[i] = r.scalar(float(x))
+            numbers[i] = r.scalar(number_of(x))
             continue
         if x.dtype is not kind and not (op == lib.TL_WHERE and i == 0):
             values[i] = x = cast(x, kind)
@@ -372,6 +395,7 @@ def reshape(x: Any, *shape: Any) -> Tensor:
 def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = False) -> Any:
     if fp_downcast_rounding not in (None, "rtne"):
         raise unsimulated("cast", fp_downcast_rounding=fp_downcast_rounding)
+    type_of(kind)
     if bitcast and kind is not x.dtype and (kind.floating or x.dtype.floating or kind.size != x.dtype.size or int1 in (kind, x.dtype)):
         raise unsimulated("cast", bitcast=bitcast)
     if isinstance(x, Acc):

@@ -67,7 +67,7 @@ def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequ
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
     dims = tuple(b - a for a, b in box)
-    fill = Full(shape, fitting(other or 0, kind), kind)
+    fill = Full(shape, fitting(0 if other is None else other, kind), kind)
     if any(n <= 0 for n in dims):
         return fill
     how, words = access(pointer, box)
@@ -347,7 +347,7 @@ def rand(seed: int, shape: Any = None, offset: Any = 0, n_rounds: int = 10) -> T
         raise KernelMistake("the offsets of rand() follow each other from one that is known and at least 0, as tl.arange() has them")
     dims = tuple(int(n) for n in shape)
     made = Tensor(r, r.new(), dims, float32)
-    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, int(seed), int(offset))
+    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63), int(offset))
     return made
 
 

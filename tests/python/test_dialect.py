@@ -450,6 +450,78 @@ def test_shapes_that_cannot_be(m, make, words):
         m.run(kernbench.kernel(lambda x: None)[(1,)](make()))
 
 
+# -- what belongs to one PE, and what is nothing of the language ------------------------------------
+
+KEPT = {}
+
+
+def keeps(seen, x_ptr):
+    at = tl.arange(0, 8)
+    KEPT["x"], KEPT["sum"] = tl.load(x_ptr + at), tl.dot(tile(), tile(), tl.zeros((8, 8), tl.float32))
+
+
+@pytest.mark.parametrize("use", [lambda: KEPT["x"] * 2, lambda: 1 - KEPT["x"], lambda: tl.sum(KEPT["x"]), lambda: tl.value(KEPT["x"]),
+                                 lambda: KEPT["x"][2:4], lambda: KEPT["x"].to(tl.float16), lambda: tl.trans(KEPT["sum"]),
+                                 lambda: tl.dot(tile(), tile(), KEPT["sum"]), lambda: KEPT["sum"] * 2])
+def test_tensors_of_another_run_or_pe_are_refused(m, use):
+    run_of(m, keeps, X)
+    refused(m, lambda seen: use(), "is of another run, or of another PE: each has (tensors|sums) of its own")
+
+    @kernbench.kernel
+    def shares(x_ptr):
+        if tl.program_id(0) == 0:
+            keeps(None, x_ptr)
+        tl.time()  # the other one begins
+        if tl.program_id(0) == 1:
+            use()
+
+    with pytest.raises(kernbench.KernelError, match="shares on c0.pe1: .* is of another run, or of another PE"):
+        m.run(shares[(2,)](X))
+
+
+def test_what_is_known_may_be_shared_by_pes(m):
+    zero = tl.full((8,), 3, tl.int32)
+
+    @kernbench.kernel
+    def adds(x_ptr, y_ptr):
+        at = tl.arange(0, 8)
+        tl.store(y_ptr + tl.program_id(0) * 8 + at, tl.load(x_ptr + at) + zero)
+
+    for _ in range(2):
+        t = m.run(adds[(4,)](X, kernbench.empty((4, 8), "i32")), tensors=True, quiet=True)[1]
+        assert (t["y_ptr"] == X + 3).all()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda x, p: tl.value(x, 1.0), r"tl.value .* 1.0 is no whole number of 64 bits"), (lambda x, p: tl.topk(x, 2.0), "tl.topk .* 2.0 is no whole number"),
+    (lambda x, p: tl.softmax(x, 1 << 63), "tl.softmax .* 9223372036854775808 is no whole number of 64 bits"),
+    (lambda x, p: x * None, "operator mul .* None is no operand"), (lambda x, p: x * "3", "operator mul .* '3' is no operand"),
+    (lambda x, p: x * np.arange(4), r"operator mul .* array\(\[0, 1, 2, 3\]\) is no operand"),
+    (lambda x, p: np.arange(4) * x, r"operator rmul .* array\(\[0, 1, 2, 3\]\) is no operand"),
+    (lambda x, p: x * 10**400, "operator mul .* is no operand: that is a tensor, or a number as f64 has it"),
+    (lambda x, p: x == 1j, "operator eq .* 1j is no operand"), (lambda x, p: x.to(tl.int8) + None, "operator add .* None is no operand"),
+    (lambda x, p: tl.zeros((4,), "f32"), "tl.zeros .* 'f32' is no type of tensors"), (lambda x, p: x.to("f16"), "tl.to .* 'f16' is no type of tensors"),
+    (lambda x, p: x.to(tl.float8e4b15), "tl.to .* f8e4b15 is no type of tensors"),
+    (lambda x, p: tl.load(5), "tl.load .* 5 is no pointer"), (lambda x, p: tl.load(x), r"tl.load .* <tensor f32\[8, 8\]> is no pointer"),
+    (lambda x, p: tl.store(tl.arange(0, 8), x), r"tl.store .* <index i32\[8\]> is no pointer"),
+    (lambda x, p: p + 1.5, "operator add .* 1.5 is no offset"), (lambda x, p: p + p, "operator add .* <pointer to p> is no offset"),
+    (lambda x, p: p + x, r"operator add .* an offset that is a tensor: value\(x\) computes it"),
+    (lambda x, p: tl.load(p + tl.arange(0, 4), tl.arange(0, 4) < 2, x), r"tl.load .* <tensor f32\[8, 8\]> is no operand")])
+def test_operands_that_are_none_are_refused(m, call, words):
+    with pytest.raises(kernbench.KernelError, match=words) as e:
+        m.run(kernbench.kernel(lambda p: call(tile(), p))[(1,)](X))
+    assert isinstance(e.value.__cause__, tl.KernelMistake)
+
+
+def test_the_sign_of_other(m):
+    def loads(seen, x_ptr):
+        seen["minus"] = tl.values(1 / tl.load(x_ptr + tl.arange(0, 4), tl.arange(0, 4) < 2, other=-0.0))
+        seen["seeds"] = [tl.values(tl.rand(seed, (4,))).tolist() for seed in (-1, 2**64 - 1, 1)]
+
+    seen = run_of(m, loads, np.ones(8, F))
+    assert seen["minus"].tolist() == [1, 1, -np.inf, -np.inf] and seen["seeds"][0] == seen["seeds"][1] != seen["seeds"][2]
+
+
 # -- arrays of another type -----------------------------------------------------------------------
 
 

@@ -146,13 +146,12 @@ class Recorder:
         return self.made - 1
 
     def add(self, *words: int) -> None:
-        n = len(self.words)
         try:
             self.words.extend(words)
         except (TypeError, OverflowError):
-            del self.words[n:]
-            wrong = next(x for x in words if not isinstance(x, (int, np.integer)) or not -1 << 63 <= x < 1 << 63)
-            raise KernelMistake(f"{wrong!r} is no whole number of 64 bits") from None
+            n = next(i for i, x in enumerate(words) if not isinstance(x, (int, np.integer)) or not -1 << 63 <= x < 1 << 63)
+            del self.words[len(self.words) - n:]  # those before it are there
+            raise KernelMistake(f"{words[n]!r} is no whole number of 64 bits") from None
         if len(self.words) > LONG:
             self.hand()
 

@@ -328,12 +328,15 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     kind: Optional[dtype] = None
     values = list(operands)
     for i, x in enumerate(values):
-        if x.__class__ is not Tensor and isinstance(x, Value) or x.__class__ is Tensor and x.recorder is not r:
+        if x.__class__ is not Tensor:
+            if not isinstance(x, Value):
+                continue
             values[i] = x = x.tensor()
-        if x.__class__ is Tensor:
-            shape = x.shape if not shape else broadcast(shape, x.shape)
-            if (kind is None or x.dtype.rank > kind.rank) and not (op == lib.TL_WHERE and i == 0):
-                kind = x.dtype
+        elif x.recorder is not r:
+            x.tensor()  # which refuses it
+        shape = x.shape if not shape else broadcast(shape, x.shape)
+        if (kind is None or x.dtype.rank > kind.rank) and not (op == lib.TL_WHERE and i == 0):
+            kind = x.dtype
     if kind is None:
         raise KernelMistake("there is no tensor among the operands")
     if not kind.floating:

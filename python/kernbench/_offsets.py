@@ -354,7 +354,7 @@ def access(pointer: Pointer, box: List[Tuple[int, int]]) -> Tuple[str, Tuple[int
     last = first + _total((n - 1) * s for n, s in zip(dims, steps) if s > 0)
     found = memory.runs(first, last - first + 1) if ordered else []
     if len(found) == 1:
-        return ("plain", (found[0][0],)) if plain else ("strided", (found[0][0], *(s * size for s in steps)))
+        return ("plain", (found[0][0],)) if plain else ("strided", (found[0][0], *(s * size if n > 1 else 0 for n, s in zip(dims, steps))))
     whole = Index(tuple(dims), first, steps).numbers().ravel()
     breaks = np.flatnonzero(np.diff(whole) != 1) + 1
     firsts = whole[np.append(0, breaks)]

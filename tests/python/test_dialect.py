@@ -343,6 +343,14 @@ def test_offsets_that_go_down(m):
     assert (seen["masked"] == np.where(np.arange(8) < 5, X, -1)).all() and (seen["operand"] == X + np.arange(7, -1, -1)).all()
 
 
+def test_a_step_down_of_one_element(m):
+    def down(seen, x_ptr):
+        at = tl.arange(0, 1)[:, None] * -2 + tl.arange(0, 3)[None, :] * 2 + 2
+        seen["x"] = tl.values(tl.load(x_ptr + at))
+
+    assert run_of(m, down, X)["x"].tolist() == [X[2:8:2].tolist()]
+
+
 def test_masks_that_a_program_knows(m):
     def masked(seen, x_ptr, y_ptr, n):
         at = tl.arange(0, 8)

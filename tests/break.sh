@@ -1140,6 +1140,7 @@ break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB
 break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
 break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
 
+break_it 'study: arguments of other commands' runtime/cli/study/study_machine.c 's/        c->takes\[key_number\] = true;/        memset(c->takes, 1, sizeof c->takes);/'
 break_it 'full: no sign of zero' runtime/phase2/math.c 's/return -0\.0;/return 0;/'
 break_it 'gdb: integers of 4 bits without a sign' tools/gdb.py 's/ \^ 8\) - 8 for/) for/'
 break_it 'gdb: f64 in nine digits' tools/gdb.py "s/17 if dtype == 'f64' else 9/9/"

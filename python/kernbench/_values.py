@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from ._native import lib
+from ._native import ffi, lib
 from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W_MATH, W_PERMUTE, W_RESHAPE, W_SLICE, KernelMistake,
                         Recorder, Shape, bits, dtype, float32, int1, int32, recorder)
 
@@ -217,13 +217,27 @@ def type_of(kind: Any) -> dtype:
 
 
 def fitting(value: Any, kind: dtype) -> float:
-    """A constant for a tensor of `kind`, which takes the whole part of it if that is a type of integers."""
+    """A constant as an element of a tensor of `kind`: rounded; of a type of integers its whole part."""
     if type_of(kind).floating:
-        return number_of(value)
+        number = ffi.new("double *", number_of(value))
+        lib.kernbench_round(kind.code, number, 1)
+        return float(number[0])
     number_of(value)
     if not abs(float(value)) < float("inf") or not kind.holds(int(value)):
         raise KernelMistake(f"the constant {value} does not fit a tensor of {kind}")
     return float(int(value))
+
+
+def converted(value: float, of: dtype, kind: dtype) -> float:
+    """A constant of a type as one of another, by the rules of tl_cast()."""
+    if kind.floating:
+        return fitting(value, kind)
+    if kind is int1:
+        return float(value != 0)
+    first, last = kind.bounds()
+    if of.floating:
+        return 0.0 if value != value else float(int(min(max(value, first), last)))
+    return float((int(value) - first) % (last - first + 1) + first)
 
 
 class Full(Value):
@@ -244,7 +258,7 @@ class Full(Value):
         if not is_number(y):
             return other(y)
         kind = kind_beside(self.dtype, [y])
-        return Full(self.shape, fitting(op(self.value, y), kind), kind)
+        return Full(self.shape, fitting(op(self.value, fitting(y, kind)), kind), kind)
 
     def __add__(self, y: Any) -> Any:
         return self._with(y, lambda a, b: a + b, super().__add__)
@@ -318,6 +332,14 @@ def kind_beside(kind: dtype, numbers: Sequence[Any], logic: bool = False) -> dty
     for x in numbers:
         fitting(x, kind)
     return kind
+
+
+def kind_of(operands: Sequence[Any]) -> dtype:
+    """The type in which the last two operands of a where() meet."""
+    kinds = [x.dtype for x in operands if isinstance(x, Value)]
+    if not kinds:
+        return float32
+    return kind_beside(max(kinds, key=lambda kind: kind.rank), [x for x in operands if not isinstance(x, Value)], True)
 
 
 def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
@@ -404,7 +426,7 @@ def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = 
     if isinstance(x, Acc):
         return x.stored_as(kind)
     if isinstance(x, Full):
-        return Full(x.shape, x.value, kind)
+        return Full(x.shape, converted(x.value, x.dtype, kind), kind)
     x = x.tensor()
     return x if x.dtype is kind else one(W_CAST, x, x.shape, kind, kind.code)
 

@@ -35,7 +35,7 @@ from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W
                         W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
-from ._values import (Acc, Full, Tensor, Value, axis_of, broadcast, cast, fitting, is_number, is_whole, kind_beside, math_command, one, only_hints,
+from ._values import (Acc, Full, Tensor, Value, axis_of, broadcast, cast, fitting, is_number, is_whole, kind_of, math_command, one, only_hints,
                       permute, reshape, trans, unsimulated)
 
 __all__ = ["BlockPointer", "KernelMistake", "Pointer", "PropagateNan", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
@@ -363,20 +363,27 @@ def broadcast_to(x: Any, *shape: Any) -> Tensor:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where it is true, else y; one that is known costs nothing."""
-    if isinstance(condition, (bool, np.bool_)):
-        return x if condition else y
-    if isinstance(condition, Mask) and condition.covers() is not None:
-        chosen, other = (x, y) if condition.covers() else (y, x)
-        if is_number(chosen):
-            whole = isinstance(other, Value) and not other.dtype.floating
-            return Full(condition.shape, float(chosen), kind_beside(other.dtype, [chosen]) if whole else float32)
-        if broadcast(chosen.shape, condition.shape) == chosen.shape:
-            kind = kind_beside(chosen.dtype, [other]) if is_number(other) else chosen.dtype
-            return chosen if kind is chosen.dtype else cast(chosen, kind)
+    """x where it is true, else y; one that is known costs nothing. Its shape and type are those of a command."""
+    true = condition if isinstance(condition, (bool, np.bool_)) else condition.covers() if isinstance(condition, Mask) else None
+    if true is not None:
+        return _known(x if true else y, [part for part in (condition, x, y) if isinstance(part, Value)], (x, y))
     if is_number(x) and is_number(y):
         x = Full((1,), float(x), float32)
     return math_command(lib.TL_WHERE, condition, x, y)
+
+
+def _known(chosen: Any, parts: Sequence[Value], operands: Sequence[Any]) -> Any:
+    """One of two operands, where a command would take shapes of `parts` and the type of both."""
+    if not parts:
+        return chosen
+    shape: Shape = ()
+    for part in parts:
+        shape = broadcast(shape, part.shape)
+    kind = kind_of(operands)
+    if is_number(chosen):
+        return Full(shape, fitting(chosen, kind), kind)
+    chosen = chosen if chosen.dtype is kind else cast(chosen, kind)
+    return chosen if chosen.shape == shape else broadcast_to(chosen, shape)
 
 
 def _function(op: int) -> Any:

@@ -381,6 +381,25 @@ def test_numbers_of_a_program_stay_numbers(m):
     assert run_of(m, knows, 4) == {"least": 3, "most": 4, "chosen": [1, [0, 0]]}
 
 
+def test_a_where_that_is_known_is_what_a_command_is(m):
+    """Of shapes, types and values: the mask covers all of the block, a part, and nothing of it."""
+    def chooses(seen, x_ptr, n):
+        at = tl.arange(0, 8)
+        x = tl.load(x_ptr + at)
+        h, i, wide = x.to(tl.float16), x.to(tl.int8), tl.load(x_ptr + at[:, None] + at[None, :] * 0)
+        masks = at < n, tl.load(x_ptr + at) < n  # the second is computed
+        for a, b in ((h, x), (x, h), (0.5, h), (h, 0.5), (1, i), (i, 1.5), (1, 2), (at, x), (i, at), (h, wide), (wide, h), (2, wide)):
+            seen.append([(w.dtype, w.shape, tl.values(w).tolist()) for w in (tl.where(mask, a, b) for mask in masks)])
+        seen.append([(None, (), tl.values(tl.sum(tl.where(mask[:, None], 1.0, wide), 1)).tolist()) for mask in masks])
+
+    for n in (8, 5, 0):
+        seen = []
+        m.run(kernbench.kernel(chooses)[(1,)](seen, np.arange(8, dtype=F), n), quiet=True)
+        assert len(seen) == 13
+        for known, computed in seen:
+            assert known == computed
+
+
 def test_blocks_that_begin_before_the_first_row(m):
     def halo(seen, x_ptr):
         def part(offsets, axes):
@@ -485,6 +504,36 @@ def test_tensors_of_another_run_or_pe_are_refused(m, use):
 
     with pytest.raises(kernbench.KernelError, match="shares on c0.pe1: .* is of another run, or of another PE"):
         m.run(shares[(2,)](X))
+
+
+@pytest.mark.parametrize("kind", [tl.float16, tl.bfloat16, tl.float32, tl.float64])
+def test_arithmetic_of_constants_is_rounded_as_that_of_tensors(m, kind):
+    def computes(seen):
+        known, made = tl.full((4,), 0.1, kind), tl.full((4,), 0.1, kind).tensor()
+        for f in (lambda x: x * 3, lambda x: x * 0.7 + 1 / 3, lambda x: (x - 0.3) * 10, lambda x: x + 2049):
+            seen.append([tl.values(f(x).to(tl.float64)).tolist() for x in (known, made)])
+
+    seen = []
+    m.run(kernbench.kernel(computes)[(1,)](seen), quiet=True)
+    assert len(seen) == 4 and all(known == made for known, made in seen)
+
+
+KINDS = [tl.float16, tl.bfloat16, tl.float32, tl.float8e4nv, tl.float8e5, tl.int8, tl.uint8, tl.int16, tl.uint16, tl.int32, tl.uint32, tl.int1]
+
+
+@pytest.mark.parametrize("value", [0.1, -2.7, 300.7, 1e6, -1e30, float("inf"), float("nan"), 200, -1])
+def test_constants_are_cast_as_tensors_are(m, value):
+    def casts(seen):
+        for of in KINDS:
+            if not of.floating and (isinstance(value, float) or not of.holds(value)):
+                continue
+            for kind in KINDS:
+                known, made = tl.full((4,), value, of).to(kind), tl.full((4,), value, of).tensor().to(kind)
+                seen.append([str(tl.values((x + 0.0 if kind.floating else x).to(tl.float64))) for x in (known, made)] + [of, kind])
+
+    seen = []
+    m.run(kernbench.kernel(casts)[(1,)](seen), quiet=True)
+    assert len(seen) >= 5 * len(KINDS) and [x for x in seen if x[0] != x[1]] == []
 
 
 def test_what_is_known_may_be_shared_by_pes(m):

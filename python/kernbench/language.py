@@ -103,15 +103,20 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[i
         return
     if not isinstance(value, Value):
         value = Full(shape, fitting(value, kind), kind)
-    x = cast(value, kind).tensor()
+    x = _part(cast(value, kind).tensor(), shape, box)
+    how, words = access(pointer, box)
+    word = {"plain": W_STORE, "strided": W_STORE_STRIDED, "list": W_STORE_LIST}[how]
+    r.add(word, here, x.number, *words)
+
+
+def _part(x: Tensor, shape: Shape, box: Sequence[Tuple[int, int]]) -> Tensor:
+    """What a box takes of a tensor that is broadcast to a block."""
     if x.shape != shape:
         x = broadcast_to(x, shape)
     for axis, (a, b) in enumerate(box):
         if (a, b) != (0, shape[axis]):
             x = one(W_SLICE, x, x.shape[:axis] + (b - a,) + x.shape[axis + 1:], None, axis, a, b - a)
-    how, words = access(pointer, box)
-    word = {"plain": W_STORE, "strided": W_STORE_STRIDED, "list": W_STORE_LIST}[how]
-    r.add(word, here, x.number, *words)
+    return x
 
 
 def _addresses(pointers: Sequence[Pointer]) -> Tuple[Shape, dtype, Tuple[int, ...]]:
@@ -152,7 +157,7 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
 
 
 def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
-    """Adds a tensor to memory, as one step."""
+    """Adds a tensor to memory, as one step: of a block that lies together, where the mask is true."""
     only_hints("atomic_add", hints)
     r = recorder()
     here = r.here()
@@ -160,12 +165,12 @@ def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> 
     kind = pointer.memory.dtype
     if any(a >= b for a, b in box):
         return
-    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind)
     how, words = access(pointer, box)
-    if how != "plain" or x.shape != tuple(b - a for a, b in box):
-        raise KernelMistake("atomic_add() takes a block that lies together")
+    if how != "plain":
+        raise KernelMistake("atomic_add() takes a block that lies together, in one memory")
+    x = _part(cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind).tensor(), shape, box)
     out = r.new()
-    r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.tensor().number)
+    r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.number)
     r.words.extend((W_WAIT_ALL, here))
 
 

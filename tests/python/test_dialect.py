@@ -400,6 +400,21 @@ def test_a_where_that_is_known_is_what_a_command_is(m):
             assert known == computed
 
 
+def test_a_part_of_a_block_is_added(m):
+    @kernbench.kernel
+    def adds(x_ptr, y_ptr, n):
+        at = tl.arange(0, 8)
+        tl.atomic_add(y_ptr + at, tl.load(x_ptr + at), mask=at < n)
+        tl.atomic_add(y_ptr + at, 100, mask=at >= n)
+        tl.atomic_add(y_ptr + at, tl.load(x_ptr + tl.arange(0, 1)), mask=at < 1)
+
+    for n in (0, 3, 8):
+        t = m.run(adds[(2,)](X, kernbench.by_rows(np.zeros((1, 8), np.int32)), n), tensors=True, quiet=True)[1]
+        want = 2 * np.where(np.arange(8) < n, X, 100)
+        want[0] += 2 * X[0]
+        assert t["y_ptr"][0].tolist() == want.tolist()
+
+
 def test_blocks_that_begin_before_the_first_row(m):
     def halo(seen, x_ptr):
         def part(offsets, axes):

@@ -263,8 +263,8 @@ class Launch(Given):
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         self = super().__new__(cls, f"python:{function.__name__}:{digest}:{number}")
         self.function, self.overlaps = function, overlaps
-        self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
-                          for name, value in arguments.items()}
+        placed = {id(value): Placed(value, "input") for value in arguments.values() if isinstance(value, np.ndarray)}
+        self.arguments = {name: placed.get(id(value), value) for name, value in arguments.items()}
         self.grid = grid + (1,) * (3 - len(grid))
         self.text = ffi.new("char[]", function.__name__.encode())
         self.give(number, f"a kernel in Python, {function.__name__}()")

@@ -400,6 +400,19 @@ def test_a_where_that_is_known_is_what_a_command_is(m):
             assert known == computed
 
 
+def test_an_array_that_is_given_twice_is_one(m):
+    @kernbench.kernel
+    def doubles(x_ptr, same_ptr, y_ptr):
+        at = tl.arange(0, 8)
+        tl.store(same_ptr + at, tl.load(x_ptr + at) * 2)
+        tl.store(y_ptr + at, tl.load(x_ptr + at))
+
+    for x in (X, kernbench.by_rows(X)):
+        t = m.run(doubles[(1,)](x, x, kernbench.empty((8,), "i32")), tensors=True, quiet=True)[1]
+        assert list(t) == ["x_ptr", "y_ptr"] and (t["y_ptr"] == 2 * X).all()
+    assert X[0] == -7  # the array is what it was
+
+
 def test_a_part_of_a_block_is_added(m):
     @kernbench.kernel
     def adds(x_ptr, y_ptr, n):

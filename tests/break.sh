@@ -732,8 +732,7 @@ break_it 'watch: waits that are not told while they last' $messages 's/^    if \
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a bus that is a transaction' runtime/cli/trace/trace.c 's/ \|\| f->key & BUS_KEY//'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
-break_it 'trace: an arrow that ends where it should go on' $flights \
-    's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
+break_it 'trace: an arrow that ends where it should go on' $flights 's/: flow_of\(work->message, KB_NO_ID\);/: flow_of(work->id, work->part);/'
 break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
 break_it 'deadlock: all PEs that wait for a circle are in it' runtime/kernels/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'

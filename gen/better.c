@@ -2,9 +2,10 @@
  * better.c -- numbers of a machine made better by a factor: bandwidths larger, overheads smaller.
  *
  * keys.def says which way a key is better. Whole numbers become the next whole number, by one at
- * least: one channel is two by any factor up to 2. A ratio ends at 1, the cycles of an operation at
- * 1. What is 0 is not there (an overhead, an SRAM without a bandwidth of its own), so nothing can
- * make it better.
+ * least: one channel is two by any factor up to 2. Other numbers have six decimals, as tables show
+ * them, so that a run with the number that is shown is the same run: 0.01 by 3 is 0.003333. A ratio
+ * ends at 1, the cycles of an operation at 1. What is 0 is not there (an overhead, an SRAM without
+ * a bandwidth of its own), so nothing can make it better.
  *
  * A key that some cubes have for themselves is better there, too, and so are all planes. Numbers
  * of `links`, and those that `kinds` give, can also be better one by one: links.eth.bw_gbs. A value
@@ -115,6 +116,14 @@ static void put(const struct number *n, void *field, double value)
         *(double *)field = value;
 }
 
+/* A number as tables show it, unless nothing would be left of it. */
+static double as_shown(double value)
+{
+    double rounded = round(value * 1e6) / 1e6;
+
+    return rounded > 0 ? rounded : value;
+}
+
 /* `value` better by `factor`; itself where nothing is better. */
 static double improved(enum key k, double value, double factor)
 {
@@ -125,9 +134,9 @@ static double improved(enum key k, double value, double factor)
     if (value <= 0 || directions[k] == NEITHER)
         return value;
     if (key_rows[k].type == KEY_RATIO)
-        return fmin(to, key_rows[k].max);
+        return fmin(as_shown(to), key_rows[k].max);
     if (!is_whole(k))
-        return to;
+        return as_shown(to);
     return larger ? fmax(ceil(to * (1 - rounding)), value + 1)
                   : fmax(fmin(floor(to * (1 + rounding)), value - 1), key_rows[k].min);
 }

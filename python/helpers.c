@@ -38,6 +38,13 @@ static void kernbench_round(kb_dtype dtype, double *values, size_t n)
     }
 }
 
+/* Writes numbers as elements of a type, rounded in the same way. */
+static void kernbench_encode(kb_dtype dtype, const double *values, size_t n, char *bytes)
+{
+    for (size_t i = 0; i < n; i++)
+        kb_element_set(dtype, bytes, i, values[i]);
+}
+
 /* -- observers of simulations ------------------------------------------------------------------ */
 
 /* A piece of the time of a transaction. */
@@ -287,6 +294,17 @@ static bool kernbench_kernel_begin(struct kernbench_kernel *k)
     mine = k->turn == KERNBENCH_OF_PYTHON;
     pthread_mutex_unlock(&k->locks->lock);
     return mine;
+}
+
+/* Is it the turn of Python? */
+static bool kernbench_kernel_computes(struct kernbench_kernel *k)
+{
+    bool so;
+
+    pthread_mutex_lock(&k->locks->lock);
+    so = k->turn == KERNBENCH_OF_PYTHON;
+    pthread_mutex_unlock(&k->locks->lock);
+    return so;
 }
 
 /* Hands over `n` words, and waits for the next turn. False: there is none. */

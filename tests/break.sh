@@ -627,7 +627,10 @@ trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=ru
 lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
 break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
-break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(t, work, service\);/;/'
+break_it 'parts of a transaction that are kernels' runtime/cli/trace/flights.h 's/KERNEL_KEY  \(UINT64_C\(1\) << 62\)/KERNEL_KEY (UINT64_C(1) << 32)/'
+break_it 'parts of a transaction with one arrow' $flights 's/\(part == KB_NO_ID \? 0 : \(uint64_t\)part\) << 32 \| //'
+break_it 'a flow that goes on behind routers after its end' $flights 's/if \(t->lanes\.routers\)/if (false)/'
 break_it 'a window without what was open' $timeline 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
 break_it 'a timeline without room for its end' runtime/cli/trace/trace_out.c 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
 break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_ahead\(t, e, place\)/false/'
@@ -729,8 +732,7 @@ break_it 'watch: waits that are not told while they last' $messages 's/^    if \
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a bus that is a transaction' runtime/cli/trace/trace.c 's/ \|\| f->key & BUS_KEY//'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
-break_it 'trace: an arrow that ends where it should go on' $flights \
-    's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
+break_it 'trace: an arrow that ends where it should go on' $flights 's/: flow_of\(work->message, KB_NO_ID\);/: flow_of(work->id, work->part);/'
 break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
 break_it 'deadlock: all PEs that wait for a circle are in it' runtime/kernels/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
@@ -1137,6 +1139,10 @@ break_it 'lines shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB
 break_it 'regions shown unasked' runtime/cli/rows/breakdown_rows.c 's/: table < KB_BREAKDOWN_LINE \|\| /: table == KB_BREAKDOWN_REGION || table < KB_BREAKDOWN_LINE || /'
 break_it 'regions as one' $why 's/command->region \? command->region : ""/""/'
 
+break_it 'study: arguments of other commands' runtime/cli/study/study_machine.c 's/        c->takes\[key_number\] = true;/        memset(c->takes, 1, sizeof c->takes);/'
+break_it 'full: no sign of zero' runtime/phase2/math.c 's/return -0\.0;/return 0;/'
+break_it 'gdb: integers of 4 bits without a sign' tools/gdb.py 's/ \^ 8\) - 8 for/) for/'
+break_it 'gdb: f64 in nine digits' tools/gdb.py "s/17 if dtype == 'f64' else 9/9/"
 break_it 'gdb: rows that are one' tools/gdb.py 's/ if i % row else / if i else /'
 break_it 'gdb: another field than that of the library' runtime/kernels/tl_print.c 's/offsetof\(struct tl_tensor, shape\.rank\)/offsetof(struct tl_tensor, users)/'
 

@@ -17,7 +17,7 @@ LAYOUT = ("kind", "dtype", "rank", "dim", "scalar", "version", "offset", "versio
 FREE, SCALAR, PLACE, VALUE = range(4)  # enum tensor_kind
 RESULT, PIECES = 1, 2  # enum version_kind
 TYPES = [None, ("f16", "e"), ("bf16", "H"), ("f32", "f"), ("f64", "d"), ("i8", "b"), ("i16", "h"), ("i32", "i"), ("i64", "q"),
-         ("u8", "B"), ("u16", "H"), ("u32", "I"), ("u64", "Q"), ("bool", "B")]  # kb_dtype
+         ("u8", "B"), ("u16", "H"), ("u32", "I"), ("u64", "Q"), ("bool", "B"), ("f8e4m3", "B"), ("f8e5m2", "B"), ("i4", "B")]  # kb_dtype
 
 
 def read(code, address, n=1):
@@ -31,10 +31,27 @@ def layout():
     return dict(zip(LAYOUT, read("H", at, len(LAYOUT))))
 
 
+def elements(dtype, code, address, n):
+    """`n` elements, those of i4 two in a byte, the first in its low half."""
+    if dtype != "i4":
+        return read(code, address, n)
+    return [(x >> shift & 15 ^ 8) - 8 for x in read(code, address, (n + 1) // 2) for shift in (0, 4)][:n]
+
+
+def of_f8e4m3(bits):
+    power, part = bits >> 3 & 15, bits & 7
+    value = float("nan") if bits & 127 == 127 else (8 + part) * 2.0 ** (power - 10) if power else part * 2.0 ** -9
+    return -value if bits >> 7 else value
+
+
 def element(dtype, bits):
     if dtype == "bf16":
         bits = struct.unpack("=f", struct.pack("=I", bits << 16))[0]
-    return f"{bits:.9g}" if isinstance(bits, float) else str(bits)
+    elif dtype == "f8e4m3":
+        bits = of_f8e4m3(bits)
+    elif dtype == "f8e5m2":
+        bits = struct.unpack("=e", struct.pack("=H", bits << 8))[0]
+    return f"{bits:.{17 if dtype == 'f64' else 9}g}" if isinstance(bits, float) else str(bits)
 
 
 def values(tensor, of, dtype, code, shape):
@@ -49,7 +66,7 @@ def values(tensor, of, dtype, code, shape):
     n, row = 1, shape[-1] if shape else 1
     for extent in shape:
         n *= extent
-    found = read(code, at + read("Q", tensor + of["offset"])[0], min(n, MOST))
+    found = elements(dtype, code, at + read("Q", tensor + of["offset"])[0], min(n, MOST))
     text = "".join(("" if i == 0 else " " if i % row else "; ") + element(dtype, x) for i, x in enumerate(found))
     return text + (" ..." if n > MOST else "")
 

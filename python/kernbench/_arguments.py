@@ -9,9 +9,10 @@ from ._query import Query, word
 
 @functools.lru_cache(None)
 def option_names() -> FrozenSet[str]:
-    """The options of `run`, as its help has them, max_events is --max-events; and of `why` about a bench."""
+    """The options of `run`, as its help has them, max_events is --max-events; of `why` about a bench, and data
+    of its inputs."""
     names = re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]*)", Query(None, ["run", "--help"]).text(), re.M)
-    return frozenset(name.replace("-", "_") for name in names) | {"by", "all_pairs", "until_ns"}
+    return frozenset(name.replace("-", "_") for name in names) | {"by", "all_pairs", "until_ns", "inputs"}
 
 
 def argument_names(bench: str) -> Set[str]:
@@ -51,7 +52,7 @@ def split(bench: str, keywords: Mapping[str, Any], own: Iterable[str] = ()) -> T
     options = {name: value for name, value in keywords.items() if name in names}
     of_bench = {name: value for name, value in keywords.items() if name not in names and name != "args"}
     if args is None:
-        check_clash(bench, options)
+        check_clash(bench, {name: value for name, value in options.items() if name != "inputs"})  # a dict is no argument
     for name in sorted(set(of_bench) & set(args or {})):
         raise error(2, [f"'{name}' is given twice: as {name}={of_bench[name]!r} and in args"])
     of_bench.update(args or {})

@@ -4,6 +4,8 @@
 setup() makes a session: a thread for each PE, which runs the function for all programs of the grid
 that fall to the PE, pe, pe + PEs, ... The session ends with the command.
 """
+import ctypes
+import functools
 import hashlib
 import inspect
 import itertools
@@ -23,6 +25,7 @@ from ._native import ffi, lib
 _recorder.OWN.add(__file__)
 _given: "weakref.WeakValueDictionary[int, Given]" = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
+PATIENCE_S = 0.5  # with a function that is interrupted
 _UNUSED = {"num_warps", "num_ctas", "maxnreg", "warp_specialize"}
 
 
@@ -37,20 +40,43 @@ class Placed:
                                   "has this machine's"])
         if dtype is None and array.dtype not in names:
             raise BadArgument(2, [f"an array of {array.dtype} has no type of kernbench"])
+        if dtype is not None and dtype not in _recorder.TYPES:
+            raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
         self.dtype = _recorder.TYPES[dtype] if dtype else names[array.dtype]
+        if role == "input" and array.dtype != np.dtype(self.dtype.numpy):
+            self.array = in_type(array, self.dtype)
         self.shape = tuple(int(n) for n in array.shape)
+
+
+def in_type(array: Any, kind: _recorder.dtype) -> Any:
+    """The numbers of an array in another type: floats rounded once, integers if all of them fit."""
+    whole = array.dtype.kind in "iub"
+    if array.dtype.kind == "f" and kind.floating:
+        values = np.ascontiguousarray(array, np.float64)
+        made = np.empty(array.shape, kind.numpy)
+        lib.kernbench_encode(kind.code, ffi.from_buffer("double[]", values), values.size, ffi.from_buffer("char[]", made))
+        return made
+    if whole and not kind.floating:
+        first, last = kind.bounds()
+        if array.size == 0 or first <= int(array.min()) and int(array.max()) <= last:
+            return array.astype(kind.numpy)
+    raise BadArgument(2, [f"an array of {array.dtype} is none of {kind}" + ": not all of its numbers fit" * (whole and not kind.floating)])
 
 
 def empty(shape: Any, dtype: str = "f32") -> Placed:
     """An output of a kernel, by rows in the slices of the PEs: empty((64, 128), "f16")."""
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    if dtype not in _recorder.TYPES:
-        raise BadArgument(2, [f"'{dtype}' is no type: " + ", ".join(_recorder.TYPES)])
-    return Placed(np.empty(shape, np.uint8), "output", dtype)
+    if any(n < 0 for n in shape):
+        raise BadArgument(2, [f"the shape of an output is {shape}: extents below 0"])
+    return Placed(np.broadcast_to(np.uint8(0), shape), "output", dtype)
 
 
 def by_rows(array: Any, dtype: Optional[str] = None) -> Placed:
-    """An input of which each PE's slice has rows, where otherwise each has a copy of all."""
+    """An input of which each PE's slice has rows, where otherwise each has a copy of all.
+
+    dtype  the array's own if it is left out. Floats are rounded to another type of float, integers become other ones
+           that have all of them; an array of uint16 or uint8 is the bits of bf16 or f8
+    """
     return Placed(np.asarray(array), "input", dtype, rows=True)
 
 
@@ -81,7 +107,7 @@ class Declared:
     def _declare(self, name: str, x: Placed) -> None:
         shape = ffi.new("kb_shape *")
         shape.rank = len(x.shape)
-        for i, n in enumerate(x.shape):
+        for i, n in enumerate(x.shape[:lib.KB_RANK_MAX]):  # which rank is too large the library says
             shape.dim[i] = n
         placement = ffi.new("kb_placement *")
         placement.cubes = placement.pes = lib.KB_ROW_WISE if x.rows or x.role == "output" else lib.KB_REPLICATE
@@ -107,8 +133,8 @@ def call_of(traceback_: Any) -> str:
 class Session:
     """The threads of one launch of a simulation: `pes` are its PEs, `memories` the arguments of each."""
 
-    def __init__(self, launch: "Launch", pes: List[int], memories: List[Dict[str, Any]]):
-        self.launch, self.pes = launch, len(pes)
+    def __init__(self, launch: "Launch", topo: Any, pes: List[int], memories: List[Dict[str, Any]]):
+        self.launch, self.topo, self.pes, self.stopped = launch, topo, len(pes), False
         self.run = _runs.here()
         self.files = _recorder.Files()
         self.c = lib.kernbench_session_new(pes, len(pes))
@@ -116,12 +142,19 @@ class Session:
         self.recorders = []  # their lists are played behind the end of their functions
         for i in range(len(pes)):
             kernel = lib.kernbench_session_kernel(self.c, i)
-            recorder = _recorder.Recorder(kernel, self.files, i, launch.grid)
+            recorder = _recorder.Recorder(kernel, self.files, i, launch.grid, functools.partial(self.where, pes[i]))
             self.recorders.append(recorder)
             thread = threading.Thread(target=self.body, args=(recorder, memories[i]), daemon=True)
             self.threads.append(thread)
             thread.start()
         self.run.sessions.append(self)
+
+    def where(self, pe: int) -> str:
+        """As messages name a kernel and its PE: "kernel gate on c0.pe3"."""
+        end, text = ffi.new("kb_endpoint *"), ffi.new("char[]", lib.KB_ENDPOINT_BYTES)
+        lib.kb_pe_get(self.topo, pe, end)
+        lib.kb_endpoint_name(end, text)
+        return f"kernel {self.launch.function.__name__} on {ffi.string(text).decode()}"
 
     def body(self, recorder: _recorder.Recorder, arguments: Dict[str, Any]) -> None:
         """One PE."""
@@ -163,12 +196,21 @@ class Session:
         recorder.add(_recorder.W_FAIL, place)
         recorder.hand(last=True)
 
-    def end(self) -> None:
-        """No simulation needs it any more."""
+    def stop(self) -> None:
+        """The run is to stop. A function that computes for long is interrupted where it is."""
+        self.stopped = True
+        computes = [lib.kernbench_kernel_computes(recorder.kernel) for recorder in self.recorders]
+        lib.kernbench_session_end(self.c)
+        for thread in itertools.compress(self.threads, computes):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_recorder.Gone))
+
+    def end(self, over: bool) -> None:
+        """Its threads end; `over`: no simulation needs it any more. What still runs then stays for good."""
         lib.kernbench_session_end(self.c)
         for thread in self.threads:
-            thread.join()
-        lib.kernbench_session_free(self.c)
+            thread.join(PATIENCE_S if self.stopped else None)
+        if over and not any(thread.is_alive() for thread in self.threads):
+            lib.kernbench_session_free(self.c)
 
 
 class Given(Bench):
@@ -221,8 +263,8 @@ class Launch(Given):
         digest = hashlib.sha256(source.encode()).hexdigest()[:8]
         self = super().__new__(cls, f"python:{function.__name__}:{digest}:{number}")
         self.function, self.overlaps = function, overlaps
-        self.arguments = {name: Placed(value, "input") if isinstance(value, np.ndarray) else value
-                          for name, value in arguments.items()}
+        placed = {id(value): Placed(value, "input") for value in arguments.values() if isinstance(value, np.ndarray)}
+        self.arguments = {name: placed.get(id(value), value) for name, value in arguments.items()}
         self.grid = grid + (1,) * (3 - len(grid))
         self.text = ffi.new("char[]", function.__name__.encode())
         self.give(number, f"a kernel in Python, {function.__name__}()")
@@ -241,7 +283,7 @@ class Launch(Given):
             return
         memories = [{**self.arguments, **{name: _offsets.Pointer(memory_of(tensor, name, self.arguments[name], topo, pe), 0)
                                           for name, tensor in tensors.items()}} for pe in on]
-        lib.kernbench_launch(run, self.text, Session(self, on, memories).c, stream, after, len(after))
+        lib.kernbench_launch(run, self.text, Session(self, topo, on, memories).c, stream, after, len(after))
 
 
 class Launches(Given):
@@ -322,6 +364,9 @@ class Kernel:
         self.function = function
         self.__name__, self.__doc__ = function.__name__, function.__doc__
         self.signature = inspect.signature(function)
+        for x in self.signature.parameters.values():
+            if x.kind not in (x.POSITIONAL_OR_KEYWORD, x.KEYWORD_ONLY):
+                raise BadArgument(2, [f"{self.__name__}(): arguments of a kernel have names, '{x}' does not"])
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self.function(*arguments, **named)

@@ -1,19 +1,16 @@
 """_machine.py -- machines, and what can be asked of them."""
-import contextlib
 import json
 import os
 import re
-import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Literal, Mapping, Optional, Tuple, Union, overload
-
-import numpy as np
+from typing import Any, Callable, Dict, Iterable, List, Literal, Mapping, Optional, Tuple, Union, overload
 
 from ._arguments import given, split
 from ._arrow import ArrowRows
 from ._bench import is_compiled, judge
 from ._errors import BadArgument, BadInput, Different, Error, error
 from ._frame import Frame
+from ._inputs import given_as_files
 from ._native import ffi, lib
 from ._query import Query, c_text, made_of, word, words_of
 from ._rows import Table
@@ -138,8 +135,9 @@ class Commands:
         return Query(self, words[:1] + self._vary() + words[1:], frame, keep_run)
 
     def _rows(self, command: str, operands: Any = (), frame: Any = None, quiet: Any = False,
-              **options: Any) -> Rows:
-        return self._rows_of(self._query(command, operands, frame, quiet=quiet, **options), quiet)
+              inputs: Any = None, **options: Any) -> Rows:
+        with given_as_files(inputs) as words:
+            return self._rows_of(self._query(command, [*operands, *words], frame, quiet=quiet, **options), quiet)
 
     def _rows_of(self, query: Query, quiet: Any) -> Any:
         return query.rows(quiet)
@@ -232,7 +230,7 @@ class Commands:
         """Where the time goes: the latency breakdown of a run, of transactions or of traffic.
 
         what       the name of a bench; transactions as replay() takes them; or "load"
-        arguments  those of run(), args= too, of replay() or load(): breakdown("gemm", M=512),
+        arguments  those of run(), args= and inputs= too, of replay() or load(): breakdown("gemm", M=512),
                    breakdown("load", pattern="uniform", rate=0.05); top=3: the largest parts only
 
         Rows are tables one behind the other, as the column `by` says: all, place, wait, source,
@@ -248,7 +246,7 @@ class Commands:
         by         "limit" (default): without one limit at a time; "key": each key twice as good,
                    alone and together; "key=4": four times; all_pairs=True: no pair of keys is left
                    out, however long it takes
-        arguments  those of run(), args= too, or for "load" pattern, rate, bytes, txns, ...
+        arguments  those of run(), args= and inputs= too, or for "load" pattern, rate, bytes, txns, ...
 
         >>> m.why("gemm", by="key", M=512).head(3)
         >>> m.why("llm", by="key", model="llama-3.2-1b", decode=1024).head(3)
@@ -308,8 +306,9 @@ class Commands:
             operands, options = split(name, arguments)
             return of_bench, operands, None, options
         options = dict(arguments)
-        if options.pop("args", None) is not None:
-            raise error(2, ["args are of a bench"])
+        for of_a_bench in ("args", "inputs"):
+            if options.pop(of_a_bench, None) is not None:
+                raise error(2, [f"{of_a_bench} are of a bench"])
         if "until_ns" in options:
             options["until"] = options.pop("until_ns")
         if name == "load":
@@ -327,7 +326,8 @@ class Commands:
         if words and command == "run":
             of_bench, options = split(os.fspath(words[0]), options)
             words[:1] = of_bench
-        return Query(self, ["report"] + words_of(command, words, options), frame).text()
+        with given_as_files(options.pop("inputs", None)) as files:
+            return Query(self, ["report"] + words_of(command, words + files, options), frame).text()
 
     def view(self, *operands: AnyPath, **options: Option) -> "Picture":
         """A picture of the machine: view("cube"), view("pe", at="c3"), view(stats="busy.csv")."""
@@ -379,48 +379,15 @@ class Commands:
                                 "by Machine.run()"])
             options["phase2"] = True
         quiet = bool(options.pop("quiet", False))
-        with files_of(inputs or {}) as words:
+        with given_as_files(inputs) as words:
             query = self._query("run", operands + words, keep_run=bool(tensors or reference), quiet=quiet, **options)
-            with named_as_inputs(words):
-                rows = self._rows_of(query, quiet)
+            rows = self._rows_of(query, quiet)
         if not (tensors or reference):
             return rows
         found = Tensors(query)
         if reference:
             judge(found, reference, rows)
         return (rows, found) if tensors else rows
-
-
-@contextlib.contextmanager
-def files_of(inputs: Mapping[str, Any]) -> Iterator[List[str]]:
-    """Operands that name files of arrays, while these files are there."""
-    if not inputs:
-        yield []
-        return
-    if not isinstance(inputs, Mapping):
-        raise BadArgument(2, [f"inputs={inputs!r}: a dict of names and arrays; args= has an argument of that name"])
-    with tempfile.TemporaryDirectory(prefix="kernbench.") as folder:
-        words = []
-        for name, array in inputs.items():
-            path = os.path.join(folder, f"{name}.npy")
-            given = np.ascontiguousarray(array)
-            np.save(path, given.astype(given.dtype.newbyteorder("="), copy=False), allow_pickle=False)
-            words.append(f"{name}=@{path}")
-        yield words
-
-
-@contextlib.contextmanager
-def named_as_inputs(words: List[str]) -> Iterator[None]:
-    """Messages name inputs["x"], not the file in which its array was handed over."""
-    try:
-        yield
-    except Error as e:
-        messages = e.messages
-        for name, path in (word.split("=@", 1) for word in words):
-            messages = [text.replace(path, f'inputs["{name}"]') for text in messages]
-        if messages == e.messages:
-            raise
-        raise error(e.code, messages, e.rows, e.key) from e.__cause__
 
 
 def transactions_of(data: Any) -> Tuple[str, Optional[Frame]]:

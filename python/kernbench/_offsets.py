@@ -8,7 +8,7 @@ import numpy as np
 
 from ._native import lib
 from ._recorder import OWN, W_ARANGE, KernelMistake, Shape, bits, dtype, int1, int32, recorder
-from ._values import Tensor, Value, broadcast, math_command, reshape
+from ._values import Full, Tensor, Value, axis_of, broadcast, is_whole, math_command, reshape
 
 OWN.add(__file__)
 
@@ -61,7 +61,7 @@ class Index(Value):
     def _with(self, y: Any, sign: int) -> Any:
         if isinstance(y, Pointer):
             return y + self
-        if isinstance(y, (int, np.integer)):
+        if is_whole(y):
             return Index(self.shape, self.const + sign * int(y), self.steps,
                          None if self.array is None else self.array + sign * int(y))
         if not isinstance(y, Index):
@@ -83,8 +83,14 @@ class Index(Value):
         found = self._with(y, -1)
         return super().__sub__(y) if found is NotImplemented else found
 
+    def __rsub__(self, y: Any) -> Any:
+        return -self + y if is_whole(y) else super().__rsub__(y)
+
+    def __neg__(self) -> "Index":
+        return self * -1  # type: ignore[no-any-return]
+
     def __mul__(self, y: Any) -> Any:
-        if not isinstance(y, (int, np.integer)):
+        if not is_whole(y):
             return super().__mul__(y)
         y = int(y)
         return Index(self.shape, self.const * y, tuple(s * y for s in self.steps), None if self.array is None else self.array * y)
@@ -92,14 +98,14 @@ class Index(Value):
     __rmul__ = __mul__
 
     def __mod__(self, y: Any) -> Any:
-        if not isinstance(y, (int, np.integer)):
+        if not is_whole(y):
             return super().__mod__(y)
         if self.array is None and 0 <= self.least() and self.most() < y:
             return self
         return Index(self.shape, 0, (), self.numbers() % y, self._made_by(lib.TL_MOD, int(y)))
 
     def __floordiv__(self, y: Any) -> Any:
-        if not isinstance(y, (int, np.integer)):
+        if not is_whole(y):
             return super().__floordiv__(y)
         return Index(self.shape, 0, (), self.numbers() // y, self._made_by(lib.TL_DIV, int(y)))
 
@@ -110,10 +116,10 @@ class Index(Value):
         return lambda: math_command(op, self, y, whole=True)
 
     def __lshift__(self, y: Any) -> Any:
-        return self * (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__lshift__(y)
+        return self * (1 << int(y)) if is_whole(y) else super().__lshift__(y)
 
     def __rshift__(self, y: Any) -> Any:
-        return self // (1 << int(y)) if isinstance(y, (int, np.integer)) else super().__rshift__(y)
+        return self // (1 << int(y)) if is_whole(y) else super().__rshift__(y)
 
     def __getitem__(self, key: Any) -> "Index":
         shape: List[int] = []
@@ -193,6 +199,8 @@ class Mask(Value):
         return whole
 
     def __and__(self, y: Any) -> Any:
+        if isinstance(y, (bool, np.bool_)):
+            return self if y else Mask(self.shape, [(0, 0)] * len(self.shape), lambda: Full(self.shape, 0.0, int1).tensor())
         if not isinstance(y, Mask):
             return super().__and__(y)
         shape = broadcast(self.shape, y.shape)
@@ -200,6 +208,8 @@ class Mask(Value):
         if self.box is not None and y.box is not None:
             box = [(_most(a[0], b[0]), _least(a[1], b[1])) for a, b in zip(self._in(shape), y._in(shape))]
         return Mask(shape, box, lambda: math_command(lib.TL_AND, self, y))
+
+    __rand__ = __and__
 
     def _in(self, shape: Shape) -> List[Tuple[int, int]]:
         """Its box among broadcast offsets."""
@@ -251,6 +261,9 @@ class Pointer:
         self.memory, self.offset, self.index = memory, offset, index
         self.dtype = memory.dtype
 
+    def __repr__(self) -> str:
+        return f"<pointer to {self.memory.name}>"
+
     @property
     def type(self) -> "Pointer":
         return self
@@ -260,11 +273,12 @@ class Pointer:
         return self.memory.dtype
 
     def __add__(self, y: Any) -> "Pointer":
-        if isinstance(y, (int, np.integer)):
+        if is_whole(y):
             return Pointer(self.memory, self.offset + int(y), self.index)
         if isinstance(y, Index):
             return Pointer(self.memory, self.offset, y if self.index is None else self.index + y)
-        raise KernelMistake("an offset that is a tensor: value(x) computes it")
+        raise KernelMistake("an offset that is a tensor: value(x) computes it" if isinstance(y, Value) else
+                            f"{y!r} is no offset: that is a whole number, or made by arange()")
 
     __radd__ = __add__
 
@@ -286,7 +300,8 @@ class BlockPointer:
     def inside(self, axes: Sequence[int]) -> Optional[Mask]:
         if not axes:
             return None
-        box = [(0, _most(0, _least(b, n - o)) if axis in axes else b)
+        checked = {axis_of(axis, self.block_shape) for axis in axes}
+        box = [(_most(0, -o), _least(b, n - o)) if axis in checked else (0, b)
                for axis, (b, n, o) in enumerate(zip(self.block_shape, self.shape, self.offsets))]
         return Mask(self.block_shape, box, None)
 
@@ -301,10 +316,12 @@ def advance(block: BlockPointer, offsets: Any) -> BlockPointer:
 
 
 def box_of(pointer: Pointer, mask: Any) -> Tuple[Shape, List[Tuple[int, int]]]:
-    """The shape of what is named, and the part that is accessed."""
+    """The shape of what is named, and the part that is accessed: an axis without extent, if that is nothing."""
+    if not isinstance(pointer, Pointer):
+        raise KernelMistake(f"{pointer!r} is no pointer: that is an argument with an array, and offsets added to it")
     shape = pointer.index.shape if pointer.index is not None else ()
-    if mask is None or mask is True:
-        return shape, [(0, n) for n in shape]
+    if mask is None or isinstance(mask, (bool, np.bool_)):
+        return shape, [(0, n) for n in shape] if mask is None or mask else [(0, 0)] * _most(1, len(shape))
     if not isinstance(mask, Mask):
         raise KernelMistake("a mask of values: load all, then where()")
     full = broadcast(shape, mask.shape)
@@ -337,7 +354,7 @@ def access(pointer: Pointer, box: List[Tuple[int, int]]) -> Tuple[str, Tuple[int
     last = first + _total((n - 1) * s for n, s in zip(dims, steps) if s > 0)
     found = memory.runs(first, last - first + 1) if ordered else []
     if len(found) == 1:
-        return ("plain", (found[0][0],)) if plain else ("strided", (found[0][0], *(s * size for s in steps)))
+        return ("plain", (found[0][0],)) if plain else ("strided", (found[0][0], *(s * size if n > 1 else 0 for n, s in zip(dims, steps))))
     whole = Index(tuple(dims), first, steps).numbers().ravel()
     breaks = np.flatnonzero(np.diff(whole) != 1) + 1
     firsts = whole[np.append(0, breaks)]

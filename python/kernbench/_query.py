@@ -71,11 +71,14 @@ def wait(query: Any, borrowed: Any) -> None:
     is left to its thread, which ends when it looks, and nothing of it is freed.
     """
     bar = Progress()
+    passed = 0.0
     try:
         while not lib.kb_query_wait(query, WAIT_MS):
             bar.show(query)
+            passed = since_limit(query, passed)
     except BaseException:
         lib.kb_query_stop(query)
+        _runs.stop(query)
         if not lib.kb_query_wait(query, STOP_MS):
             _left.append((ffi.gc(query, None), borrowed))
             raise
@@ -84,6 +87,17 @@ def wait(query: Any, borrowed: Any) -> None:
     finally:
         bar.close()
     keep_left(query, borrowed)
+
+
+def since_limit(query: Any, passed: float) -> float:
+    """When it was first seen that a limit has passed and nothing looks; 0: it was not. Raises what says so, after a while."""
+    limit = lib.kb_query_unheard(query)
+    if limit == ffi.NULL:
+        return 0.0
+    now = time.monotonic()
+    if passed and now - passed > STOP_MS / 1000:
+        raise error(8, [argument_names(f"{ffi.string(limit).decode()}: the run did not stop within a second; nothing is kept")])
+    return passed or now
 
 
 def keep_left(query: Any, borrowed: Any) -> None:

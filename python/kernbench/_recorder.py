@@ -3,7 +3,7 @@ import sys
 import threading
 from array import array
 from struct import pack, unpack
-from typing import TYPE_CHECKING, Any, Dict, List, Set, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Set, Tuple
 
 import numpy as np
 
@@ -53,11 +53,15 @@ class dtype:
     def is_floating(self) -> bool:
         return self.floating
 
-    def holds(self, value: Any) -> bool:
-        """Is a whole number one of its values? Numbers go to the simulation as f64; of those above its last it takes this."""
+    def bounds(self) -> Tuple[int, int]:
+        """The first and the last of integers."""
         bits = 8 * self.size if self.numpy[1] != "b" else 1
         signed = self.numpy[1] == "i"
-        first, last = (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        return (-1 << bits - 1, (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+    def holds(self, value: Any) -> bool:
+        """Is a whole number one of its values? Numbers go to the simulation as f64; of those above its last it takes this."""
+        first, last = self.bounds()
         return bool(first <= value <= last and (value == last or int(float(value)) == value))
 
     def __repr__(self) -> str:
@@ -117,12 +121,12 @@ for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordi
 class Recorder:
     """The commands of one PE that the simulation has not played yet."""
 
-    def __init__(self, kernel: Any, files: "Files", pe: int, grid: Shape):
-        self.kernel, self.files, self.pe, self.grid = kernel, files, pe, grid
+    def __init__(self, kernel: Any, files: "Files", pe: int, grid: Shape, where: Callable[[], str]):
+        self.kernel, self.files, self.pe, self.grid, self.where = kernel, files, pe, grid, where
         self.words = array("q")
         self.free: List[int] = []
         self.made = self.accs = 0
-        self.scalars: Dict[float, int] = {}
+        self.scalars: Dict[int, int] = {}  # by their bits: 0.0 equals -0.0
         self.place = 0
         self.open = True
         self.program: Shape = (0, 0, 0)
@@ -142,7 +146,12 @@ class Recorder:
         return self.made - 1
 
     def add(self, *words: int) -> None:
-        self.words.extend(words)
+        try:
+            self.words.extend(words)
+        except (TypeError, OverflowError):
+            n = next(i for i, x in enumerate(words) if not isinstance(x, (int, np.integer)) or not -1 << 63 <= x < 1 << 63)
+            del self.words[len(self.words) - n:]  # those before it are there
+            raise KernelMistake(f"{words[n]!r} is no whole number of 64 bits") from None
         if len(self.words) > LONG:
             self.hand()
 
@@ -155,10 +164,11 @@ class Recorder:
         self.played = words
 
     def scalar(self, value: float) -> int:
-        number = self.scalars.get(value)
+        key = bits(value)
+        number = self.scalars.get(key)
         if number is None:
-            number = self.scalars[value] = self.new()
-            self.add(W_SCALAR, self.place, number, bits(value))
+            number = self.scalars[key] = self.new()
+            self.add(W_SCALAR, self.place, number, key)
         return number
 
 
@@ -177,6 +187,10 @@ class Files:
             self.texts[number] = ffi.new("char[]", name.encode(errors="replace"))
             self.c[number] = self.texts[number]
         return number
+
+    def text(self, place: int) -> str:
+        """FILE:LINE."""
+        return f"{ffi.string(self.texts[place >> 32]).decode(errors='replace')}:{place & 0xffffffff}"
 
 
 def bits(value: float) -> int:

@@ -5,6 +5,7 @@ import os
 import tempfile
 from typing import Any, Dict, List, Mapping, Optional
 
+from ._inputs import given_as_files
 from ._query import Query
 from ._rows import pandas, rows_of
 from ._types import Rows
@@ -56,7 +57,8 @@ def read_oplog(path: str, attrs: Mapping[str, Any]) -> Rows:
 def result_of(commands: Any, what: Any, arguments: Mapping[str, Any]) -> Result:
     """Runs it with --stats and, of a bench, --oplog; and once more for the breakdown."""
     command, operands, frame, options = commands._asked(what, arguments, "run", "replay")
-    with tempfile.TemporaryDirectory() as folder:
+    with given_as_files(options.pop("inputs", None)) as words, tempfile.TemporaryDirectory() as folder:
+        operands = [*operands, *words]
         stats, oplog = os.path.join(folder, "stats.csv"), os.path.join(folder, "ops.jsonl")
         more = {"oplog": oplog} if command == "run" else {}
         query = commands._query(command, operands, frame, stats=stats, **more, **options)

@@ -24,11 +24,18 @@ def here() -> Run:
     return _runs.setdefault(_address(lib.kb_query_here()), Run())
 
 
+def stop(query: Any) -> None:
+    """The command is to stop: functions that wait are told so, and one that computes is interrupted."""
+    run = _runs.get(_address(query))
+    for session in run.sessions if run else ():
+        session.stop()
+
+
 def ended(query: Any) -> Optional[BaseException]:
-    """The command is over: its threads end. Returns what one of its functions has raised."""
+    """The command is over, or left to its thread: its threads end. Returns what one of its functions has raised."""
     run = _runs.pop(_address(query), None)
     if run is None:
         return None
     for session in run.sessions:
-        session.end()
+        session.end(lib.kb_query_wait(query, 0))
     return run.exception

@@ -1,10 +1,11 @@
 """_values.py -- tensors of a kernel in Python: operators make commands."""
+import reprlib
 from builtins import max as _most
 from typing import Any, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from ._native import lib
+from ._native import ffi, lib
 from ._recorder import (OWN, W_ACC_SCALE, W_ACC_STORE, W_CAST, W_FREE, W_FULL, W_MATH, W_PERMUTE, W_RESHAPE, W_SLICE, KernelMistake,
                         Recorder, Shape, bits, dtype, float32, int1, int32, recorder)
 
@@ -40,11 +41,23 @@ def broadcast(a: Shape, b: Shape) -> Shape:
     return tuple(_most(i, j) for i, j in zip(x, y))
 
 
+def axis_of(axis: Any, shape: Shape) -> int:
+    """An axis that may count from the last."""
+    rank = len(shape)
+    if not is_whole(axis) or not -rank <= axis < rank:
+        raise KernelMistake(f"axis {axis} is none of shape {list(shape)}")
+    return int(axis) % rank
+
+
 class Value:
     """What stands for a tensor: operators make commands."""
 
     shape: Shape
     dtype: dtype
+    __array_ufunc__ = None  # arrays of numpy leave operators to us
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.dtype}{list(self.shape)}>"
 
     def tensor(self) -> "Tensor":
         raise NotImplementedError
@@ -164,6 +177,8 @@ class Tensor(Value):
         self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, kind
 
     def tensor(self) -> "Tensor":
+        if self.recorder is not recorder():
+            raise KernelMistake(f"{self!r} is of another run, or of another PE: each has tensors of its own")
         return self
 
     def __del__(self) -> None:
@@ -172,25 +187,57 @@ class Tensor(Value):
             recorder.words.extend((W_FREE, recorder.place, self.number))
             recorder.free.append(self.number)
 
-    def __repr__(self) -> str:
-        return f"<tensor {self.dtype}{list(self.shape)}>"
-
 
 def is_float(x: Any) -> bool:
     return isinstance(x, (float, np.floating))
 
 
+def is_whole(x: Any) -> bool:
+    return isinstance(x, (int, np.integer))
+
+
 def is_number(x: Any) -> bool:
-    return isinstance(x, (int, float, np.integer, np.floating))
+    return is_whole(x) or is_float(x)
+
+
+def number_of(x: Any) -> float:
+    try:
+        if not isinstance(x, (str, bytes)):
+            return float(x)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise KernelMistake(f"{reprlib.repr(x)} is no operand: that is a tensor, or a number as f64 has it")
+
+
+def type_of(kind: Any) -> dtype:
+    """A type that is simulated."""
+    if isinstance(kind, dtype) and kind.numpy:
+        return kind
+    raise KernelMistake(f"{kind!r} is no type of tensors: tl.float32, tl.int8 and the like")
 
 
 def fitting(value: Any, kind: dtype) -> float:
-    """A constant for a tensor of `kind`, which takes the whole part of it if that is a type of integers."""
-    if kind.floating:
-        return float(value)
+    """A constant as an element of a tensor of `kind`: rounded; of a type of integers its whole part."""
+    if type_of(kind).floating:
+        number = ffi.new("double *", number_of(value))
+        lib.kernbench_round(kind.code, number, 1)
+        return float(number[0])
+    number_of(value)
     if not abs(float(value)) < float("inf") or not kind.holds(int(value)):
         raise KernelMistake(f"the constant {value} does not fit a tensor of {kind}")
     return float(int(value))
+
+
+def converted(value: float, of: dtype, kind: dtype) -> float:
+    """A constant of a type as one of another, by the rules of tl_cast()."""
+    if kind.floating:
+        return fitting(value, kind)
+    if kind is int1:
+        return float(value != 0)
+    first, last = kind.bounds()
+    if of.floating:
+        return 0.0 if value != value else float(int(min(max(value, first), last)))
+    return float((int(value) - first) % (last - first + 1) + first)
 
 
 class Full(Value):
@@ -201,8 +248,8 @@ class Full(Value):
         self._made: Optional[Tensor] = None
 
     def tensor(self) -> Tensor:
-        if self._made is None:
-            r = recorder()
+        r = recorder()
+        if self._made is None or self._made.recorder is not r:  # PEs may share what is known
             self._made = Tensor(r, r.new(), self.shape, self.dtype)
             r.add(W_FULL, r.here(), self._made.number, self.dtype.code, len(self.shape), *self.shape, bits(self.value))
         return self._made
@@ -211,7 +258,7 @@ class Full(Value):
         if not is_number(y):
             return other(y)
         kind = kind_beside(self.dtype, [y])
-        return Full(self.shape, fitting(op(self.value, y), kind), kind)
+        return Full(self.shape, fitting(op(self.value, fitting(y, kind)), kind), kind)
 
     def __add__(self, y: Any) -> Any:
         return self._with(y, lambda a, b: a + b, super().__add__)
@@ -226,14 +273,29 @@ class Full(Value):
 
 
 class Acc(Value):
-    """A sum of products in the engine. To scale it changes it; all else stores it first."""
+    """A sum of products in the engine: to add or to scale changes it there, and gives the sum a new name, as the
+    engine has what it was no more; all else stores it first."""
 
-    def __init__(self, recorder: Recorder, number: int, shape: Shape):
-        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, float32
+    def __init__(self, recorder: Recorder, number: int, shape: Shape, kind: dtype):
+        self.recorder, self.number, self.shape, self.dtype = recorder, number, shape, kind
         self._stored: Optional[Tensor] = None
+        self._went_on = False
+
+    def in_engine(self) -> bool:
+        """Can it still be changed there?"""
+        if self.recorder is not recorder():
+            raise KernelMistake("this sum is of another run, or of another PE: each has sums of its own")
+        if self._went_on:
+            raise KernelMistake("this sum has been changed in the engine since: take what dot() or * has returned, or store it before")
+        return self._stored is None
+
+    def gone_on(self) -> "Acc":
+        """The sum after a change."""
+        self._went_on = True
+        return Acc(self.recorder, self.number, self.shape, self.dtype)
 
     def stored_as(self, kind: dtype) -> Tensor:
-        if self._stored is not None:
+        if not self.in_engine():
             again: Tensor = cast(self._stored, kind)
             return again
         r = self.recorder
@@ -242,16 +304,16 @@ class Acc(Value):
         return self._stored
 
     def tensor(self) -> Tensor:
-        return self.stored_as(float32)
+        return self.stored_as(self.dtype)
 
     def __mul__(self, y: Any) -> Any:
-        if self._stored is not None or isinstance(y, Acc):
+        if not self.in_engine() or isinstance(y, Acc):
             return super().__mul__(y)
         r = self.recorder
         here = r.here()
         number = r.scalar(float(y)) if isinstance(y, (int, float)) else y.tensor().number
         r.add(W_ACC_SCALE, here, self.number, number)
-        return self
+        return self.gone_on()
 
 
 _LOGIC = {lib.TL_AND, lib.TL_OR, lib.TL_XOR, lib.TL_WHERE, lib.TL_EQ, lib.TL_NE}
@@ -272,6 +334,14 @@ def kind_beside(kind: dtype, numbers: Sequence[Any], logic: bool = False) -> dty
     return kind
 
 
+def kind_of(operands: Sequence[Any]) -> dtype:
+    """The type in which the last two operands of a where() meet."""
+    kinds = [x.dtype for x in operands if isinstance(x, Value)]
+    if not kinds:
+        return float32
+    return kind_beside(max(kinds, key=lambda kind: kind.rank), [x for x in operands if not isinstance(x, Value)], True)
+
+
 def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     """An elementwise command; `whole`: integers are divided as such."""
     r = recorder()
@@ -280,12 +350,15 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     kind: Optional[dtype] = None
     values = list(operands)
     for i, x in enumerate(values):
-        if x.__class__ is not Tensor and isinstance(x, Value):
+        if x.__class__ is not Tensor:
+            if not isinstance(x, Value):
+                continue
             values[i] = x = x.tensor()
-        if x.__class__ is Tensor:
-            shape = x.shape if not shape else broadcast(shape, x.shape)
-            if (kind is None or x.dtype.rank > kind.rank) and not (op == lib.TL_WHERE and i == 0):
-                kind = x.dtype
+        elif x.recorder is not r:
+            x.tensor()  # which refuses it
+        shape = x.shape if not shape else broadcast(shape, x.shape)
+        if (kind is None or x.dtype.rank > kind.rank) and not (op == lib.TL_WHERE and i == 0):
+            kind = x.dtype
     if kind is None:
         raise KernelMistake("there is no tensor among the operands")
     if not kind.floating:
@@ -296,7 +369,7 @@ def math_command(op: int, *operands: Any, whole: bool = False) -> Any:
     numbers = [-1, -1, -1]
     for i, x in enumerate(values):
         if x.__class__ is not Tensor:
-            numbers[i] = r.scalar(float(x))
+            numbers[i] = r.scalar(number_of(x))
             continue
         if x.dtype is not kind and not (op == lib.TL_WHERE and i == 0):
             values[i] = x = cast(x, kind)
@@ -347,18 +420,21 @@ def reshape(x: Any, *shape: Any) -> Tensor:
 def cast(x: Any, kind: dtype, fp_downcast_rounding: Any = None, bitcast: bool = False) -> Any:
     if fp_downcast_rounding not in (None, "rtne"):
         raise unsimulated("cast", fp_downcast_rounding=fp_downcast_rounding)
+    type_of(kind)
     if bitcast and kind is not x.dtype and (kind.floating or x.dtype.floating or kind.size != x.dtype.size or int1 in (kind, x.dtype)):
         raise unsimulated("cast", bitcast=bitcast)
     if isinstance(x, Acc):
         return x.stored_as(kind)
     if isinstance(x, Full):
-        return Full(x.shape, x.value, kind)
+        return Full(x.shape, converted(x.value, x.dtype, kind), kind)
     x = x.tensor()
     return x if x.dtype is kind else one(W_CAST, x, x.shape, kind, kind.code)
 
 
 def permute(x: Any, *axes: Any) -> Tensor:
-    order = tuple(int(n) for n in (axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes))
+    order = tuple(axis_of(n, x.shape) for n in (axes[0] if len(axes) == 1 and isinstance(axes[0], (list, tuple)) else axes))
+    if sorted(order) != list(range(len(x.shape))):
+        raise KernelMistake(f"axes {list(order)} are not those of shape {list(x.shape)}, each once")
     return one(W_PERMUTE, x, tuple(x.shape[i] for i in order), None, *order)
 
 

@@ -20,7 +20,9 @@ Each PE's function runs in a thread of its own, one at a time, and fills a list 
 the simulation plays: python/helpers.c. Tensors are given back when Python has no name for them any
 more.
 """
+import sys
 from builtins import max as _most
+from builtins import min as _least
 from builtins import range as _range
 from typing import Any, Sequence, Tuple
 
@@ -33,7 +35,7 @@ from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W
                         W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
-from ._values import (Acc, Full, Tensor, Value, broadcast, cast, fitting, is_number, kind_beside, math_command, one, only_hints,
+from ._values import (Acc, Full, Tensor, Value, axis_of, broadcast, cast, fitting, is_number, is_whole, kind_of, math_command, one, only_hints,
                       permute, reshape, trans, unsimulated)
 
 __all__ = ["BlockPointer", "KernelMistake", "Pointer", "PropagateNan", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
@@ -65,7 +67,7 @@ def load(pointer: Any, mask: Any = None, other: Any = None, boundary_check: Sequ
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
     dims = tuple(b - a for a, b in box)
-    fill = Full(shape, fitting(other or 0, kind), kind)
+    fill = Full(shape, fitting(0 if other is None else other, kind), kind)
     if any(n <= 0 for n in dims):
         return fill
     how, words = access(pointer, box)
@@ -101,15 +103,20 @@ def store(pointer: Any, value: Any, mask: Any = None, boundary_check: Sequence[i
         return
     if not isinstance(value, Value):
         value = Full(shape, fitting(value, kind), kind)
-    x = cast(value, kind).tensor()
+    x = _part(cast(value, kind).tensor(), shape, box)
+    how, words = access(pointer, box)
+    word = {"plain": W_STORE, "strided": W_STORE_STRIDED, "list": W_STORE_LIST}[how]
+    r.add(word, here, x.number, *words)
+
+
+def _part(x: Tensor, shape: Shape, box: Sequence[Tuple[int, int]]) -> Tensor:
+    """What a box takes of a tensor that is broadcast to a block."""
     if x.shape != shape:
         x = broadcast_to(x, shape)
     for axis, (a, b) in enumerate(box):
         if (a, b) != (0, shape[axis]):
             x = one(W_SLICE, x, x.shape[:axis] + (b - a,) + x.shape[axis + 1:], None, axis, a, b - a)
-    how, words = access(pointer, box)
-    word = {"plain": W_STORE, "strided": W_STORE_STRIDED, "list": W_STORE_LIST}[how]
-    r.add(word, here, x.number, *words)
+    return x
 
 
 def _addresses(pointers: Sequence[Pointer]) -> Tuple[Shape, dtype, Tuple[int, ...]]:
@@ -150,31 +157,41 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
 
 
 def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
-    """Adds a tensor to memory, as one step."""
+    """Adds a tensor to memory, as one step: of a block that lies together, where the mask is true."""
     only_hints("atomic_add", hints)
     r = recorder()
     here = r.here()
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
-    x = cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind)
+    if any(a >= b for a, b in box):
+        return
     how, words = access(pointer, box)
-    if how != "plain" or x.shape != tuple(b - a for a, b in box):
-        raise KernelMistake("atomic_add() takes a block that lies together")
+    if how != "plain":
+        raise KernelMistake("atomic_add() takes a block that lies together, in one memory")
+    x = _part(cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind).tensor(), shape, box)
     out = r.new()
-    r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.tensor().number)
+    r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.number)
     r.words.extend((W_WAIT_ALL, here))
 
 
 def program_id(axis: int) -> Int:
-    return Int(recorder().program[axis])
+    return Int(_of_grid(axis, recorder().program))
 
 
 def num_programs(axis: int) -> Int:
-    return Int(recorder().grid[axis])
+    return Int(_of_grid(axis, recorder().grid))
+
+
+def _of_grid(axis: int, numbers: Shape) -> int:
+    if axis not in _range(3):
+        raise KernelMistake(f"axis {axis} of the grid: it has axes 0 to 2")
+    return numbers[axis]
 
 
 def arange(first: int, end: int) -> Index:
-    return Index((end - first,), first, (1,))
+    if not is_whole(first) or not is_whole(end) or first >= end:
+        raise KernelMistake(f"arange({first}, {end}): integers, the first below the second")
+    return Index((int(end) - int(first),), int(first), (1,))
 
 
 def full(shape: Any, value: float, dtype: dtype) -> Full:
@@ -189,8 +206,23 @@ def zeros_like(x: Any) -> Full:
     return Full(x.shape, 0.0, x.dtype)
 
 
+_OF_ENGINE = {float32, float64, int32, int64}  # what an accumulator may be
+
+
+def _summed(a: dtype, b: dtype) -> dtype:
+    """What products of two types are added up in."""
+    if a.floating or b.floating:
+        return float64 if float64 in (a, b) else float32
+    return int64 if 8 in (a.size, b.size) else int32
+
+
+def _name(kind: dtype) -> str:
+    return next(name for name, value in globals().items() if value is kind)
+
+
 def dot(a: Any, b: Any, acc: Any = None, out_dtype: Any = None, **hints: Any) -> Any:
-    """a b, in f32 or out_dtype; with acc, which is zeros or a sum of products, in the engine. Of three axes it is a batch."""
+    """a b, in f32 (of f64 in f64, of integers in i32 or i64) or out_dtype; with acc, which is zeros or a sum of products,
+    in the engine. Of three axes it is a batch."""
     only_hints("dot", hints)
     r = recorder()
     here = r.here()
@@ -199,19 +231,22 @@ def dot(a: Any, b: Any, acc: Any = None, out_dtype: Any = None, **hints: Any) ->
     if not {len(a.shape), len(b.shape)} <= {2, 3} or a.shape[-1] != b.shape[-2] or len(batch) > 1:
         raise KernelMistake(f"shapes {list(a.shape)} and {list(b.shape)} do not fit")
     shape = (*(batch.pop() if batch else ()), a.shape[-2], b.shape[-1])
-    kind = float32 if a.dtype.floating or b.dtype.floating else int32
-    wanted = out_dtype if out_dtype and kind is float32 else kind
-    if (acc is not None and acc.dtype is not wanted and out_dtype) or (kind is int32 and out_dtype not in (None, int32, float32)):
+    kind = _summed(a.dtype, b.dtype)
+    wanted = out_dtype if out_dtype and kind.floating else kind
+    if not kind.floating and out_dtype not in (None, kind, float32):
         raise unsimulated("dot", out_dtype=out_dtype)
+    if acc is not None and acc.dtype is not wanted:
+        raise KernelMistake(f"a product of {wanted} is not added to {acc.dtype}: zeros of {wanted}"
+                            + f", or out_dtype=tl.{_name(acc.dtype)}" * (kind.floating and acc.dtype.floating))
     if isinstance(acc, Full) and acc.value == 0 and acc.shape == shape:
         acc = None
-        if len(shape) == 2:
-            acc = Acc(r, r.accs, shape)
+        if len(shape) == 2 and wanted in _OF_ENGINE:
+            acc = Acc(r, r.accs, shape, wanted)
             r.accs += 1
-            r.add(W_ACC, here, acc.number, float32.code, *shape)
-    if isinstance(acc, Acc) and acc._stored is None:
+            r.add(W_ACC, here, acc.number, wanted.code, *shape)
+    if isinstance(acc, Acc) and acc.in_engine():
         r.add(W_DOT_ACC, here, acc.number, a.number, b.number)
-        return acc
+        return acc.gone_on()
     out = r.new()
     r.add(W_DOT, here, out, a.number, b.number, wanted.code)
     product = Tensor(r, out, shape, wanted)
@@ -220,9 +255,8 @@ def dot(a: Any, b: Any, acc: Any = None, out_dtype: Any = None, **hints: Any) ->
 
 def _reduced(op: int, x: Any, axis: Any, keep_dims: bool) -> Tensor:
     x = x.tensor()
-    rank = len(x.shape)
     everything = axis is None
-    at = 0 if everything else int(axis) % _most(rank, 1)
+    at = 0 if everything else axis_of(axis, x.shape)
     shape = tuple(1 if everything or i == at else n for i, n in enumerate(x.shape) if keep_dims or not (everything or i == at))
     kind = int32 if op in (lib.TL_ARGMAX, lib.TL_ARGMIN) or (op == lib.TL_SUM and x.dtype is int1) else None
     r = recorder()
@@ -300,7 +334,7 @@ def topk(x: Any, k: int) -> Tuple[Tensor, Tensor]:
 def gather(x: Any, index: Any, axis: int) -> Tensor:
     """Rows of x by a list of their numbers, as numpy.take()."""
     index = index.tensor()
-    axis %= len(x.shape)
+    axis = axis_of(axis, x.shape)
     return one(W_TAKE, x, x.shape[:axis] + index.shape + x.shape[axis + 1:], None, index.number, axis)
 
 
@@ -318,12 +352,12 @@ def rand(seed: int, shape: Any = None, offset: Any = 0, n_rounds: int = 10) -> T
         raise KernelMistake("the offsets of rand() follow each other from one that is known and at least 0, as tl.arange() has them")
     dims = tuple(int(n) for n in shape)
     made = Tensor(r, r.new(), dims, float32)
-    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, int(seed), int(offset))
+    r.add(W_RANDOM, r.here(), made.number, float32.code, len(dims), *dims, (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63), int(offset))
     return made
 
 
 def expand_dims(x: Any, axis: int) -> Any:
-    at = axis % (len(x.shape) + 1)
+    at = axis_of(axis, (*x.shape, 1))
     return x[tuple(None if i == at else slice(None) for i in _range(len(x.shape) + 1))]
 
 
@@ -334,18 +368,27 @@ def broadcast_to(x: Any, *shape: Any) -> Tensor:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """x where it is true, else y; one that is known costs nothing."""
-    if isinstance(condition, Mask) and condition.covers() is not None:
-        chosen, other = (x, y) if condition.covers() else (y, x)
-        if is_number(chosen):
-            whole = isinstance(other, Value) and not other.dtype.floating
-            return Full(condition.shape, float(chosen), kind_beside(other.dtype, [chosen]) if whole else float32)
-        if broadcast(chosen.shape, condition.shape) == chosen.shape:
-            kind = kind_beside(chosen.dtype, [other]) if is_number(other) else chosen.dtype
-            return chosen if kind is chosen.dtype else cast(chosen, kind)
+    """x where it is true, else y; one that is known costs nothing. Its shape and type are those of a command."""
+    true = condition if isinstance(condition, (bool, np.bool_)) else condition.covers() if isinstance(condition, Mask) else None
+    if true is not None:
+        return _known(x if true else y, [part for part in (condition, x, y) if isinstance(part, Value)], (x, y))
     if is_number(x) and is_number(y):
         x = Full((1,), float(x), float32)
     return math_command(lib.TL_WHERE, condition, x, y)
+
+
+def _known(chosen: Any, parts: Sequence[Value], operands: Sequence[Any]) -> Any:
+    """One of two operands, where a command would take shapes of `parts` and the type of both."""
+    if not parts:
+        return chosen
+    shape: Shape = ()
+    for part in parts:
+        shape = broadcast(shape, part.shape)
+    kind = kind_of(operands)
+    if is_number(chosen):
+        return Full(shape, fitting(chosen, kind), kind)
+    chosen = chosen if chosen.dtype is kind else cast(chosen, kind)
+    return chosen if chosen.shape == shape else broadcast_to(chosen, shape)
 
 
 def _function(op: int) -> Any:
@@ -384,11 +427,15 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: Any = None) -> Any:
 
 def maximum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
     _propagates("maximum", propagate_nan)
+    if is_number(x) and is_number(y):
+        return _most(x, y)
     return math_command(lib.TL_MAXIMUM, x, y)
 
 
 def minimum(x: Any, y: Any, propagate_nan: Any = None) -> Any:
     _propagates("minimum", propagate_nan)
+    if is_number(x) and is_number(y):
+        return _least(x, y)
     return math_command(lib.TL_MINIMUM, x, y)
 
 
@@ -436,10 +483,28 @@ def wait_all() -> None:
     r.add(W_WAIT_ALL, r.here())
 
 
-def device_print(prefix: Any, *tensors: Any) -> None:
-    for x in (prefix,) * isinstance(prefix, Value) + tensors:
-        r = recorder()
-        r.add(W_PRINT, r.here(), x.tensor().number)
+def device_print(prefix: Any, *values: Any, hex: bool = False) -> None:
+    """Each as a line on stderr: a tensor as tl_print() has it, with what is known of it now; all else as Python has it."""
+    if hex:
+        raise unsimulated("device_print", hex=hex)
+    r = recorder()
+    first, said = ((prefix,), "") if isinstance(prefix, Value) else ((), f"{prefix}".rstrip() + " ")
+    for x in first + values:
+        here = r.here()
+        if isinstance(x, Tensor):
+            r.add(W_PRINT, here, x.number)
+            continue
+        r.hand()  # what is before it comes first
+        print(f"{r.where()}: device_print at {r.files.text(here)}: {said}{_shown(x)}", file=sys.stderr, flush=True)
+
+
+def _shown(x: Any) -> Any:
+    """What is known of a value without a command."""
+    if isinstance(x, Index):
+        return x.numbers().tolist()
+    if isinstance(x, Full):
+        return f"{x.dtype} {list(x.shape)}: all {x.value:g}"
+    return "known only as a tensor" if isinstance(x, Value) else x
 
 
 def device_assert(true: bool, text: str = "") -> None:
@@ -447,7 +512,8 @@ def device_assert(true: bool, text: str = "") -> None:
         raise KernelMistake(text or "an assertion failed")
 
 
-static_assert = device_assert
+def static_assert(true: bool, text: str = "") -> None:
+    device_assert(true, text)
 
 
 def static_print(*words: Any) -> None:

@@ -52,7 +52,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
+enum {
+    EVENTS_FIRST = 1000,
+    EVENTS_MOST = 50000,
+}; /* at once: some ms, for so long Ctrl-C may wait */
 
 /* An input that is read from a file, as results tell it. */
 struct file_arg {
@@ -76,16 +79,29 @@ struct run {
 
 /* -- Phase 1 -------------------------------------------------------------------------------- */
 
+/* A kernel in Python takes a hundred times as long for an event: the next number of them, after `s`
+ * seconds for these. */
+static uint64_t paced(uint64_t events, double s)
+{
+    if (s > 0.05)
+        return events / 2 + 1;
+    return s < 0.01 && 2 * events <= EVENTS_MOST ? 2 * events : events;
+}
+
 /* Runs to the end, --until, or stop_asked(). KB_AGAIN: the last of these. */
 static kb_status launch_all(struct run *run, kb_error *why)
 {
     struct progress progress;
     kb_status status = KB_AGAIN;
+    uint64_t events = EVENTS_FIRST;
 
     progress_begin(&progress, run->cli->opts.quiet);
     speed_begin(&run->speed);
     while (status == KB_AGAIN && !stop_asked()) {
-        status = kb_sim_run(run->sim, EVENTS_AT_ONCE, why);
+        double begin_s = progress_now_s();
+
+        status = kb_sim_run(run->sim, events, why);
+        events = paced(events, progress_now_s() - begin_s);
         progress_show(&progress, kb_launch_done(run->sim), kb_launch_count(run->sim), "launches");
     }
     speed_end(&run->speed);

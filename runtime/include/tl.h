@@ -184,8 +184,8 @@ void tl_print_at(tl_here here, tl_ctx *tl, tl_tensor *x);
  * Loads from any HBM, SRAM or another PE's TCM. The tensor holds what the memory held when the
  * last byte was read; if some of that was pending, so is the tensor. tl_load_async() returns when
  * the command is issued; its tensor may be used after tl_wait().
- * With strides (bytes, one per axis, as numpy has them) elements are gathered into a contiguous
- * tensor, by one transaction of its bytes at its first element.
+ * With strides (bytes from 0 on, one per axis, as numpy has them) elements are gathered into a
+ * contiguous tensor, by one transaction of its bytes at its first element.
  *
  * time    a read on a DMA read channel
  * errors  bytes never written, a range over two slices, the own TCM, misaligned, TCM exhausted

@@ -40,8 +40,8 @@ static uint64_t strided_bytes(const struct call *call, const struct dims *d, uin
         uint64_t stride = (uint64_t)strides[i], more = dims_cells(d, dtype, i) - 1;
 
         if (strides[i] < 0 || stride % elem)
-            BAD(call, "stride %lld of axis %u is no multiple of %llu bytes", (long long)strides[i],
-                i, (unsigned long long)elem);
+            BAD(call, "stride %lld of axis %u: strides are multiples of %llu bytes, from 0 on",
+                (long long)strides[i], i, (unsigned long long)elem);
         if (more > 0 && stride > TXN_MAX_BYTES / more)
             BAD(call, "the strides pass the end of any memory");
         end += stride * more;

@@ -69,7 +69,7 @@ static double step_of(const struct op *op)
     case TL_ARANGE:
         return op->in[1].scalar;
     case TL_FULL:
-        return 0;
+        return -0.0; /* -0.0 and any number of these is -0.0, where 0.0 would make it 0.0 */
     case TL_RANDOM:
     CASES_ELEMENT:
     CASES_COMPARE:

@@ -168,6 +168,8 @@ static kb_status unknown_argument(const kb_bench *bench, const char *name, size_
     if (near)
         return endpoint_error(why, "unknown argument '%s' of %s, did you mean '%s'?", shown,
                               bench->name, near);
+    if (n == 0)
+        return endpoint_error(why, "unknown argument '%s': %s takes none", shown, bench->name);
     text_join(names, n, "", all, sizeof all);
     return endpoint_error(why, "unknown argument '%s' of %s: it is one of %s", shown, bench->name,
                           all);

@@ -83,6 +83,9 @@ equal "a file: its mean latency" "36.315000 20.315000" "$(of none mean_ns) $(of 
 run why one.csv --by key=1.25 --format csv --quiet
 equal "another factor, of a whole number the next one" "320.000000 2.000000" \
     "$(of cube.hbm.bw_gbs to) $(of cube.pe.pe_dma.read_channels to)"
+run why one.csv --by key=3 --format csv --quiet
+equal "what is shown is what has run: 0.01 by 3" "0.003333 $("$SIM" replay one.csv --set ns_per_mm=0.003333 --quiet | cut -d, -f21 | tail -1)" \
+    "$(of ns_per_mm to) $(of ns_per_mm mean_ns)"
 run why load --pattern local --rate 0.5 --txns 2000 --by key --format csv --quiet
 equal "the traffic is the same where cube.xbar.pe_gbs is better" \
     "$("$SIM" load --pattern local --rate 0.25 --txns 2000 --seeds 1 --set cube.xbar.pe_gbs=512 --format csv --quiet |

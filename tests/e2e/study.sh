@@ -324,6 +324,19 @@ printf '%s\n' 'command: run softmax M=64 N=64' 'vary: {arg.M: [32, 0]}' >i.yaml
 run study i.yaml --sqlite p.db --quiet
 [ $code -eq 2 ] && [ "$(sql p.db 'SELECT partial FROM run')" = 0 ]
 ok "a study whose variants have all run is no part of one, though one has failed"
+printf 'commands: [run gemm M=64 N=64, run softmax M=64, probe --case h2d]\nvary: {arg.K: [32, 64], arg.N: [64, 128]}\n' >s.yaml
+study --format json
+for k in 32 64; do
+    for n in 64 128; do
+        echo "$k,$n,run gemm M=64 N=64,$(time_of 64 $n $k 128)"
+        echo "$k,$n,run softmax M=64,$("$SIM" run softmax M=64 N=$n --format csv --quiet | awk -F, 'NR == 2 { print $5 }')"
+        echo "$k,$n,probe --case h2d,$("$SIM" probe --case h2d --format csv | awk -F, 'NR == 2 { print $5 }')"
+    done
+done | sort >want
+jq -r '.rows[] | select(.variant != "base") | [.variant, .command, .time_ns] | @csv' out | tr -d '"' |
+    awk -F, -v OFS=, '{ $4 = sprintf("%.6f", $4) } { print }' | sort >have
+[ $code -eq 0 ] && same want have
+ok "a command whose bench does not have an argument runs without it"
 printf 'commands: [run gemm, load --pattern uniform --rate 0.1]\nvary: {arg.Q: [32, 64]}\n' >s.yaml
 study
 [ $code -eq 3 ] && says "s.yaml:2:8: 'arg.Q' is no argument of a bench of these commands"

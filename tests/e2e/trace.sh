@@ -99,6 +99,14 @@ for bench in "overlap M=24 N=16 K=40" "gemm_composite M=40 N=40 K=70" "softmax M
         ok "run $1: the same on a fifo machine"
     fi
 done
+# A multicast and a list of runs are split: parts are no commands, no kernels, and no steps of each other.
+for links in fifo ideal router; do
+    for what in "run gemm M=64 N=64 K=64" "load --pattern uniform --rate 0.02 --txns 300 --reads 50"; do
+        "$SIM" $what --machine "$root/topologies/cube8.yaml" --set contention.links=$links --quiet --trace t.pftrace \
+            -o /dev/null && timeline check t.pftrace
+        ok "${what%% -*}, $links: parts have bars and arrows of their own"
+    done
+done
 "$SIM" run copy L=64 --trace t.pftrace --quiet >/dev/null && slices t.pftrace >s.txt
 grep -q "^sip0.cube0.pe0 .* tl_load .*'benches/copy.c:[0-9]*'" s.txt &&
     grep -q '^sip0.cube0.pe0 .* dispatch ' s.txt && grep -q '^sip0.cube0.pe0 .* copy ' s.txt

@@ -118,6 +118,28 @@ def test_every_door_has_args(m, clash):
     assert "108" in m.report("run", clash, args={"jobs": 100}, seed=3)
 
 
+def test_every_door_has_inputs(m, tmp_path):
+    """They take the same as the operand of the command line."""
+    v = kernbench.vary(m, {"cube.hbm.bw_gbs": [128, 256]})
+    small, index = {"M": 32, "L": 64}, np.zeros(64, np.int32)
+    np.save(tmp_path / "index.npy", index)
+    doors = [m.run, v.run, m.breakdown, v.breakdown, m.why, lambda b, **k: m.inspect(b, op="last", **k),
+             lambda b, **k: m.tune(b, {"D": [8, 16]}, **k), lambda b, **k: m.result(b, **k).breakdown,
+             lambda b, **k: m.result(b, **k).oplog.drop(columns="head", errors="ignore")]
+    for door in doors:
+        given = door("gather", inputs={"index": index}, quiet=True, **small)
+        assert given.astype(str).equals(door("gather", index=f"@{tmp_path / 'index.npy'}", quiet=True, **small).astype(str))
+        assert not given.astype(str).equals(door("gather", quiet=True, **small).astype(str))
+    assert len(m.race("gather", inputs={"index": index}, **small)) == 0
+    assert "kernel_ns" in m.report("run", "gather", inputs={"index": index}, **small)
+    for door in [m.run, m.breakdown, m.why, m.inspect, m.result, m.race, lambda b, **k: m.report("run", b, **k)]:
+        with pytest.raises(kernbench.BadArgument, match=r'inputs\["index"\]'):
+            door("gather", inputs={"index": index[:3]}, **small)
+    assert m.breakdown("all_reduce", inputs={}, count=8).total_ns[0] > 0
+    with pytest.raises(kernbench.BadArgument, match="inputs='same': a dict of names and arrays; args= has an argument of that name"):
+        m.breakdown("all_reduce", inputs="same")
+
+
 def test_args_beside_a_keyword_that_is_an_option(m, clash):
     rows, t = m.run(clash, args={"jobs": 100}, jobs=1, tensors=True)
     assert written(rows) == 108 and t["y"].shape == (108,)
@@ -131,6 +153,7 @@ def test_what_args_are_not(m, clash):
                        (lambda: m.run("gemm", args={"M": 64}, M=32), "'M' is given twice"),
                        (lambda: m.run("gemm", args={"Q": 64}), "'Q'"),
                        (lambda: m.breakdown(pd.DataFrame(TWO), args={}), "args are of a bench"),
+                       (lambda: m.breakdown(pd.DataFrame(TWO), inputs={}), "inputs are of a bench"),
                        (lambda: m.why("load", args={}, pattern="local"), "args are of a bench")]:
         with pytest.raises(kernbench.BadArgument) as caught:
             call()

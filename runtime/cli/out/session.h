@@ -17,6 +17,7 @@ enum { SESSION_SAID_BYTES = 1 << 16 };
 
 struct session {
     atomic_bool asked;     /* to stop */
+    atomic_bool heard;     /* that */
     enum stop_limit limit; /* that asked */
     atomic_bool leaves;    /* a thread was left behind, at work on what the command owns */
     struct tables tables;  /* that it wrote */

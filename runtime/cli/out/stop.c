@@ -19,8 +19,8 @@
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.
  *
- * In a program that runs commands itself no signal is ours: it asks by session.h, and registers no
- * files.
+ * In a program that runs commands itself no signal and no timer is ours: it asks by session.h, sees
+ * there what has not been heard (stop_unheard()), and registers no files.
  *
  * A handler may touch only what is safe in it: unlink(), signal(), raise(), write(), setitimer(),
  * and static variables of the types below. Paths are registered as pointers and must stay valid
@@ -202,6 +202,13 @@ enum stop_limit stop_limit(void)
     return s ? s->limit : (enum stop_limit)limit;
 }
 
+const char *stop_unheard(const struct session *session)
+{
+    return session->asked && !session->heard && session->limit != STOP_NO_LIMIT
+               ? limit_words[session->limit]
+               : NULL;
+}
+
 const char *stop_word(void)
 {
     return limit_words[stop_limit()];
@@ -218,9 +225,13 @@ bool stop_asked(void)
 
 bool stop_heard(void)
 {
-    if (stop_asked() && !session_here())
+    if (!stop_asked())
+        return false;
+    if (session_here())
+        session_here()->heard = true;
+    else
         set_timer(0);
-    return stop_asked();
+    return true;
 }
 
 void stop_leave(void)

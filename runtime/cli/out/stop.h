@@ -23,6 +23,9 @@ _Noreturn void stop_now(enum stop_limit limit); /* of a command line */
 enum stop_limit stop_limit(void);
 const char *stop_word(void);
 
+/* The limit that has asked a session, as long as no loop has looked; NULL: none. */
+const char *stop_unheard(const struct session *session);
+
 bool stop_asked(void);
 
 /* Ends the program without giving anything back, except that it removes temporary files. */

@@ -219,6 +219,11 @@ void kb_query_stop(kb_query *q)
     q->session.asked = true;
 }
 
+const char *kb_query_unheard(kb_query *q)
+{
+    return stop_unheard(&q->session);
+}
+
 const char *kb_query_progress(kb_query *q, uint64_t *done, uint64_t *total)
 {
     struct session *s = &q->session;

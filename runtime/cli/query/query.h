@@ -92,6 +92,10 @@ void kb_query_batch_give(kb_query *query, const kb_llm_batch *batch);
 /* Asks it to stop, from any thread; it ends within a second, with what is complete. */
 void kb_query_stop(kb_query *query);
 
+/* The limit that has asked it to stop, as long as nothing has looked: "stopped by --limit-s"; NULL:
+ * none. A kernel may compute for long without a look; the caller may then leave it to its thread. */
+const char *kb_query_unheard(kb_query *query);
+
 /* How far it is: `*done` of `*total` (0: not known); what is counted is returned, or "". */
 const char *kb_query_progress(kb_query *query, uint64_t *done, uint64_t *total);
 

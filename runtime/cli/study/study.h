@@ -47,6 +47,7 @@ struct study_command {
     char **word; /* owned: line cut at blanks; word[0] stays free for the program */
     int n_words; /* with that one */
     int at_line, column;
+    bool takes[STUDY_KEYS_MAX]; /* of each key: it is an argument of the command's bench */
 };
 
 /* What the file says. Variant 0 is the base machine, then come those with names, then the points of
@@ -107,8 +108,8 @@ double study_cost(const struct study *s, uint64_t v); /* NAN: the study has no c
 /* The topology of variant `v`, to be given back with kb_topology_free(); after messages NULL. */
 const kb_topology *study_machine(const struct study *s, uint64_t v);
 
-/* What variant `v` gives benches, " M=64 N=32" or "". Owned by the caller. */
-char *study_arguments(const struct study *s, uint64_t v);
+/* What variant `v` gives the bench of a command, " M=64 N=32" or "". Owned by the caller. */
+char *study_arguments(const struct study *s, uint64_t v, size_t command);
 
 /* "FILE:LINE:COLUMN: variant NAME: TEXT" on stderr. */
 void study_say(const struct study *s, uint64_t variant, const char *text);

@@ -66,7 +66,7 @@ const kb_topology *study_machine(const struct study *s, uint64_t number)
     return status ? NULL : topo;
 }
 
-char *study_arguments(const struct study *s, uint64_t number)
+char *study_arguments(const struct study *s, uint64_t number, size_t command)
 {
     struct study_variant *v = memory_new(1, sizeof *v);
     char *text = memory_text("");
@@ -76,7 +76,7 @@ char *study_arguments(const struct study *s, uint64_t number)
     for (size_t k = 0; k < s->n_keys; k++) {
         const char *name = variants_argument(s->key[k].name);
 
-        if (!name || !v->value[k])
+        if (!s->command[command].takes[k] || !v->value[k])
             continue;
         size_t bytes = strlen(name) + strlen(v->value[k]) + 3;
 
@@ -349,10 +349,12 @@ static bool check_command(const struct study *s, const struct study_command *c)
     return !wrong;
 }
 
-/* The value that an argument has in the command, if its bench has it: that given, or the first. */
-static void keep_argument(const struct study *s, const struct study_command *c,
-                          struct study_key *key, const char *name)
+/* Notes whether the bench of a command has the argument of a key, and of the first command that
+ * does its value there: that given, or the initial one. */
+static void keep_argument(struct study *s, struct study_command *c, size_t key_number,
+                          const char *name)
 {
+    struct study_key *key = &s->key[key_number];
     size_t len = strlen(name);
     struct opts o;
 
@@ -366,6 +368,9 @@ static void keep_argument(const struct study *s, const struct study_command *c,
 
         if (strcmp(arg->name, name) != 0)
             continue;
+        c->takes[key_number] = true;
+        if (key->base)
+            break;
         for (size_t k = 1; k < o.n_operands; k++)
             if (strncmp(o.operand[k], name, len) == 0 && o.operand[k][len] == '=')
                 value = o.operand[k] + len + 1;
@@ -388,8 +393,8 @@ static bool find_arguments(struct study *s)
 
         if (!name)
             continue;
-        for (size_t c = 0; c < s->n_commands && !key->base; c++)
-            keep_argument(s, &s->command[c], key, name);
+        for (size_t c = 0; c < s->n_commands; c++)
+            keep_argument(s, &s->command[c], k, name);
         if (!key->base)
             say_line("%s:%d:%d: '%s' is no argument of a bench of these commands", s->file,
                      key->line, key->column, key->name);

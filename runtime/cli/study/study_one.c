@@ -193,9 +193,8 @@ void study_run_one(const struct study *s, uint64_t variant, size_t command,
         return;
     kb_topology_info(cli.topo, &cli.info);
     code = opts_read(&cli.opts, cli.program, c->n_words, c->word);
-    arguments = study_arguments(s, variant);
-    if (cli.opts.command == COMMAND_RUN)
-        give_arguments(&cli.opts, arguments);
+    arguments = study_arguments(s, variant, command);
+    give_arguments(&cli.opts, arguments);
     cli.opts.quiet = true;
     cli.opts.jobs = 1;
     cli.opts.top = breakdown_top(&s->cli->opts);

@@ -79,7 +79,7 @@ static size_t command_of(const struct runs *r, uint64_t i)
 /* The command of a run, with the arguments of its variant. Owned by the caller. */
 static char *line_of(const struct runs *r, uint64_t i)
 {
-    char *arguments = study_arguments(r->s, variant_of(r, i));
+    char *arguments = study_arguments(r->s, variant_of(r, i), command_of(r, i));
     const char *line = r->s->command[command_of(r, i)].line;
     size_t bytes = strlen(line) + strlen(arguments) + 1;
     char *both = memory_new(bytes, 1);

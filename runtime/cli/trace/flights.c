@@ -129,21 +129,35 @@ static struct slice *find_slice(const struct flight *f, const struct component *
 
 /* -- transactions --------------------------------------------------------------------------- */
 
-/* The second flow of a stage: that of its tile or command. */
+/* The second flow of a stage: that of its tile or command. A tile has two stages, so the number of a
+ * token has 31 bits. */
 uint64_t flight_command_flow(uint32_t command, uint32_t token)
 {
-    return command == KB_NO_ID ? 0 : ((uint64_t)command + 1) << 32 | (uint32_t)(token + 1);
+    if (command == KB_NO_ID)
+        return 0;
+    return UINT64_C(1) << 63 | ((uint64_t)command + 1) << 31 | (uint32_t)(token + 1);
+}
+
+/* The flow of a transaction. If it is split, its part 0 goes on with it, and each other part has a flow
+ * and an end of its own. */
+static uint64_t flow_of(uint32_t id, uint32_t part)
+{
+    return (part == KB_NO_ID ? 0 : (uint64_t)part) << 32 | ((uint64_t)id + 1);
 }
 
 /*
- * A stage that receives a piece of a message continues the flow of the transaction that carried it;
- * any other begins a flow with its first slice.
+ * A stage that receives a piece of a message continues the flow of the transaction that carried it,
+ * and part 0 that of the whole; any other begins a flow with its first slice.
  */
-static void set_flow(struct flight *f, struct slice *s, const kb_service *work)
+static void set_flow(struct trace *t, struct flight *f, struct slice *s, const kb_service *work)
 {
-    s->flow[0] = (uint64_t)(work->message == KB_NO_ID ? work->id : work->message) + 1;
+    bool goes_on = work->message != KB_NO_ID ||
+                   (work->part == 0 && map_get(&t->flights, flight_key(work->id, KB_NO_ID)));
+
+    s->flow[0] = work->message == KB_NO_ID ? flow_of(work->id, work->part)
+                                           : flow_of(work->message, KB_NO_ID);
     s->flow[1] = flight_command_flow(work->command, work->token);
-    s->flow_begins = !f->seen && work->message == KB_NO_ID;
+    s->flow_begins = !f->seen && !goes_on;
     f->seen = true;
 }
 
@@ -179,14 +193,19 @@ static void set_wait(struct flight *f, struct slice *s, kb_place place)
     f->waited_at = KB_NOWHERE;
 }
 
-/* Is it the last step of a transaction? Of a PE's the memory is, of a host's the response. */
-static bool is_last(const kb_service *work, bool service)
+/*
+ * Is it the last step of a transaction? Of a PE's the memory is, of a host's the response. Behind
+ * routers it goes on in packets, and none of them is known to be the last.
+ */
+static bool is_last(const struct trace *t, const kb_service *work, bool service)
 {
     kb_place_kind at = kb_place_kind_of(work->place);
     bool host = kb_place_kind_of(work->source) == KB_AT_HOST;
 
     if (strcmp(work->what, "ipcq_copy") == 0)
         return false; /* the receive that takes the message continues its flow */
+    if (t->lanes.routers)
+        return false;
     return host ? at == KB_AT_HOST : service && at == KB_AT_MEMORY;
 }
 
@@ -202,8 +221,8 @@ static void begin_work(struct trace *t, const kb_service *work, bool service, bo
     s->name = lanes_label(&t->lanes, work->what, shown_end(work));
     set_about(t, s, work);
     if (service || kb_place_kind_of(work->place) != KB_AT_MEMORY) /* a drain beside its service */
-        set_flow(f, s, work);
-    s->flow_ends = is_last(work, service);
+        set_flow(t, f, s, work);
+    s->flow_ends = is_last(t, work, service);
     set_wait(f, s, work->place);
     slice_begin(t, s);
 }

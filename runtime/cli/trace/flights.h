@@ -3,16 +3,19 @@
 #define FLIGHTS_H
 #include "cli/trace/timeline.h"
 
-/* Keys of flights: a command and a PE's kernel are flights, too. A transaction's key is its id. */
-#define COMMAND_KEY (UINT64_C(1) << 40)
+/*
+ * Keys of flights: a command and a PE's kernel are flights, too. A transaction's key is its id, and
+ * the parts of one that is split, up to 2^20, have flights of their own. Each kind has a bit that no
+ * other sets.
+ */
+#define COMMAND_KEY (UINT64_C(1) << 61) /* and its id */
+#define KERNEL_KEY  (UINT64_C(1) << 62) /* and the number of its PE */
+#define BUS_KEY     (UINT64_C(1) << 63) /* and the place: of a channel with banks */
 
-/* Of a transaction; its parts, if it is split, have flights of their own. */
 static inline uint64_t flight_key(uint32_t id, uint32_t part)
 {
-    return id | (uint64_t)(part & 0xfffff) << 41;
+    return id | (uint64_t)(part & 0xfffff) << 32;
 }
-#define KERNEL_KEY (UINT64_C(2) << 40)
-#define BUS_KEY    (UINT64_C(1) << 63) /* and the place: of a channel with banks */
 
 /* The flight with this key; a new one if there is none. */
 struct flight *flight_get(struct trace *t, uint64_t key);

@@ -448,6 +448,7 @@ void lanes_init(struct lanes *l, const kb_topology *topo, const char *filter)
     *l = (struct lanes){.topo = topo};
     kb_topology_info(topo, &l->info);
     l->fifo = strcmp(l->info.links, "fifo") == 0;
+    l->routers = strcmp(l->info.links, "router") == 0;
     if (filter)
         read_filter(l, filter);
 }

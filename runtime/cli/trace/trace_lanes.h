@@ -77,7 +77,7 @@ struct end_names {
 struct lanes {
     const kb_topology *topo;
     kb_info info;
-    bool fifo;
+    bool fifo, routers;
     char **pattern; /* owned: --trace-filter */
     bool *matched;  /* owned: `pattern` has met a component */
     size_t n_patterns;

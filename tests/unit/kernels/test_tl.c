@@ -224,9 +224,9 @@ WRONG(strides_past_any_memory, "tl_load_strided", "the strides pass the end of a
 WRONG(strides_past_64_bits, "tl_load_strided_async", "the strides pass the end of any memory",
       tl_load_strided_async(tl, 0, KB_F32, KB_SHAPE((1 << 25) + 1),
                             ((int64_t[]){INT64_C(1) << 39})))
-WRONG(a_negative_stride, "tl_load_strided", "stride -4 of axis 1 is no multiple of 4 bytes",
+WRONG(a_negative_stride, "tl_load_strided", "stride -4 of axis 1: strides are multiples of 4 bytes, from 0 on",
       tl_load_strided(tl, 64, KB_F32, KB_SHAPE(2, 2), ((int64_t[]){8, -4})))
-WRONG(an_odd_stride, "tl_store_strided", "stride 6 of axis 0 is no multiple of 4 bytes",
+WRONG(an_odd_stride, "tl_store_strided", "stride 6 of axis 0: strides are multiples of 4 bytes, from 0 on",
       tl_store_strided(tl, 0, load(tl), ((int64_t[]){6, 4})))
 WRONG(no_such_sip, "tl_load", "there is no memory at address 4503599627370496",
       tl_load(tl, UINT64_C(1) << 52, KB_F32, KB_SHAPE(1)))

@@ -800,6 +800,24 @@ static void arange_and_full(void **state)
     }
 }
 
+static void full_keeps_the_sign_of_zero(void **state)
+{
+    const double values[] = {-0.0, 0.0, -INFINITY};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct op op = operation(TL_FULL, 1, KB_F32, ops_dims(1, 300, 0, 0));
+
+        op.in[0] = ops_scalar(KB_F32, values[i]);
+        run(&op);
+        for (uint64_t e = 0; e < 300; e++) {
+            assert_true(ops_get(&op.out, e) == values[i]);
+            assert_int_equal(signbit(ops_get(&op.out, e)) != 0, signbit(values[i]) != 0);
+        }
+        ops_drop(&op);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -822,6 +840,7 @@ int main(void)
         cmocka_unit_test(what_saturates_is_the_largest_and_nothing_else),
         cmocka_unit_test(transpose_turns_the_last_two_axes),
         cmocka_unit_test(arange_and_full),
+        cmocka_unit_test(full_keeps_the_sign_of_zero),
     };
 
     return cmocka_run_group_tests_name("math", tests, NULL, NULL);

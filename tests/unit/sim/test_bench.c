@@ -150,6 +150,21 @@ static void arguments_are_refused(void **state)
     any_topology_free(topo);
 }
 
+static void a_bench_without_arguments_takes_none(void **state)
+{
+    kb_bench own = bench;
+    const kb_topology *topo = two_pes();
+    const char *words[] = {"M=1"};
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    own.n_args = 0;
+    assert_int_equal(kb_bench_new(&own, topo, NULL, 7, words, 1, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "unknown argument 'M': shift takes none");
+    any_topology_free(topo);
+}
+
 static void does_nothing(kb_bench_run *run)
 {
     (void)run;
@@ -683,6 +698,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_resolved),
         cmocka_unit_test(arguments_are_refused),
+        cmocka_unit_test(a_bench_without_arguments_takes_none),
         cmocka_unit_test(a_bench_that_is_none),
         cmocka_unit_test(of_two_wrong_tensors_the_first_is_told),
         cmocka_unit_test(a_wrong_result_is_found),

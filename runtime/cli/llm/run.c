@@ -20,7 +20,7 @@
  * meet in collectives at times that shift.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
- * operations hand on. No value is computed. The time of an operation is from the barrier before it
+ * operations hand on; they are alike, as a tensor of which each PE has the whole. No value is computed. The time of an operation is from the barrier before it
  * to its own, each the latest over all PEs, so that the operations add up to the iteration.
  */
 #include "cli/llm/run.h"
@@ -70,13 +70,12 @@ size_t run_operations(const struct graph *g)
     return n;
 }
 
-static kb_status launch(const struct chip *c, const struct graph *g, struct work *w, kb_error *why)
+static kb_status launch(const struct graph *g, struct work *w, kb_error *why)
 {
-    static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
+    static const kb_placement each = {KB_REPLICATE, KB_REPLICATE};
     size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
     int64_t room = g->room > 0 ? (int64_t)g->room : 1; /* pauses need none */
-    kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), room),
-                                     by_rows, &w->room, why);
+    kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(room), each, &w->room, why);
 
     if (!status)
         status = kb_tensor_fill_arange(w->room, 0, 0, why); /* made when it is read: never */
@@ -219,6 +218,7 @@ struct manner {
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
     const struct run_count *count;  /* NULL: none */
+    uint64_t *slots_used;           /* of a rehearsal; NULL: it is none */
 };
 
 /* A watch of a run of one layer. */
@@ -297,6 +297,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .kv_dtype = s->kv_dtype,
                               .acc_bytes = c->acc_bytes,
                               .tcm_bytes = c->tcm_bytes,
+                              .slots = g->slots,
+                              .slots_used = how->slots_used,
                               .layers_done = &layers_done,
                               .may_repeat = c->repeats && may_leap(cli, c, g),
                               .limit = g->limit,
@@ -331,7 +333,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status && draws_ids)
         status = kb_sim_observe(w.sim, &(kb_observer){.arg = &draws, .issue = draws_issue}, &why);
     if (!status)
-        status = launch(c, g, &w, &why);
+        status = launch(g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, g, &w, &start_fs);
     if (!code && !gave_up)
         take_times(g, &w.step, start_fs, how->each_fs, out);
@@ -364,6 +366,24 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     free(w.step.leapt);
     free(w.step.agrees);
     free(w.pes);
+    return code;
+}
+
+enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct graph *g,
+                             const struct shape *s)
+{
+    struct graph layer = *g;
+    struct iteration it;
+    kb_limits limits;
+    uint64_t used = 0;
+    enum exit_code code = EXIT_OK;
+
+    kb_topology_limits(c->topo, &limits);
+    layer.layers = 1;
+    layer.slots = 0;
+    if (limits.queue_memory == KB_TCM && s->tp * c->unit_pes > 1)
+        code = simulate(cli, c, &layer, s, &(struct manner){.slots_used = &used}, &it);
+    g->slots = used;
     return code;
 }
 

@@ -897,6 +897,8 @@ break_it 'llm: layers on interleaved slices lie anywhere' runtime/cli/llm/llm_gr
 break_it 'llm: ranks that share interleaved slices are alone' runtime/cli/llm/chip.c 's/if \(c->round > 0 \|\|/if (/'
 break_it 'llm: all ranks leap as the first does' runtime/cli/llm/run.c 's/c->has_like_units && ranks_do_the_same\(g\)/1/'
 break_it 'llm: what ranks send that are ahead is in no way' benches/llm/leap.c 's/tl_met_fs\(me->tl\) < me->quiet_fs/0/'
+break_it 'llm: products of all types have one tile' runtime/cli/llm/llm_search.c 's/a->op\.x\.dtype == b->x\.dtype && //'
+break_it 'llm: a map has a product as often as it was met' runtime/cli/llm/tile_map.c 's/if \(is_among\(of, i, &of\[i\]\)\)/if (0)/; s/e->unit == 0 \|\| e->unit == op->y\.unit/1/; s/a->unit == b->unit && //'
 break_it 'llm: queues of collectives have room when they come' benches/llm/step.c 's/^    tl_hold_for_slots\(.*$//'
 break_it 'llm: a rehearsal hears the first operation only' benches/llm/step.c 's/heard = heard && !is_heard_in\(op, before\)/heard = false/'
 break_it 'llm: PEs that join what attention gives are not heard' benches/llm/llm_attention.c 's/^            join_numbers\(.*$/            ;/'

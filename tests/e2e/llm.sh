@@ -116,6 +116,27 @@ refused "no such map" 3 "cannot read none.yaml" llm llama-3.2-1b --map none.yaml
 sed -i '/op: down/s/tile: .*]/tile: [4096, 4096, 4096]/' again.yaml
 refused "a tile that has no room" 3 "the tile does not fit" llm llama-3.2-1b --decode 16 --tries 1 --map again.yaml
 
+# gate_up over 8 ranks has the extents of down over 4.
+run llm llama-3.2-1b --tp 8,4 --decode 16 --tries 2 --map-out lists.yaml --format csv --quiet
+cut -d, -f10-12 out > found
+run llm llama-3.2-1b --tp 8,4 --decode 16 --tries 2 --map lists.yaml --format csv --quiet
+[ $code -eq 0 ] && same found <(cut -d, -f10-12 out)
+ok "products with the same extents come back"
+sed -i '/op: down/s/unit: 1, //' tiles.yaml
+run llm llama-3.2-1b --decode 16 --tries 2 --map tiles.yaml --format csv --quiet
+equal "a map without units is of any" 5 "$(grep -c 'given, +0.0 % over M' out)"
+cat > types.yaml <<'END'
+kernbench_graph: 1
+ranks: 1
+nodes:
+- {id: in, op: embed, rows: 64, width: 512, dtype: f32, table: 1K}
+- {id: half, op: embed, rows: 64, width: 512, dtype: bf16, table: 1K}
+- {id: a, op: gemm, m: 64, n: 1024, k: 512, a: bf16, b: bf16, out: bf16, x: half}
+- {id: b, op: gemm, m: 64, n: 1024, k: 512, a: f32, b: bf16, out: f32, x: in}
+END
+run llm types.yaml --tries 4 --map-out types_map.yaml --quiet
+equal "products of other types have tiles of their own" "a bf16 b f32" "$(sed -n 's/.*op: \(.\), .* x: \([a-z0-9]*\),.*/\1 \2/p' types_map.yaml | xargs)"
+
 run llm llama-3.2-1b --decode 16 --prove --format csv --quiet
 equal "all is proven" 5 "$(grep -c ', proven)' out)"
 run llm llama-3.2-1b --decode 16 --batch 2 --grid 2x4 --tries 1 --map-out grid.yaml --format csv --quiet

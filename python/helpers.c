@@ -184,7 +184,7 @@ static struct ArrowArrayStream *kernbench_arrow_stream_new(void)
 /*
  * A simulation, a run whose tensors are kept, or a command that waits for iterations, and the
  * topology that it needs until it is freed. What is in a circle Python's collector frees in any
- * order: an observer that adds to its own simulation is enough of a circle. So a topology that
+ * order: an observer that knows its own simulation is enough of a circle. So a topology that
  * something needs is freed with the last of these.
  */
 struct need {

@@ -876,6 +876,7 @@ break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/\(do
 break_it 'llm: energy: stages have the watts only' runtime/cli/llm/llm_rows.c 's/pj \+= \(double\)calls\[i\]/pj += 0 * (double)calls[i]/'
 break_it 'llm: energy: a way is its last wire' runtime/cli/llm/energy.c 's/w->um \+= /w->um = /'
 break_it 'llm: energy: edges between chiplets are wires' runtime/cli/llm/energy.c 's/common == 1;/common == 2;/'
+break_it 'llm: energy: packets and runs count beside their whole' runtime/cli/llm/energy.c 's/if \(had_parts \|\| /if (/'
 break_it 'llm: energy: ports are memories' runtime/cli/llm/energy.c 's/use->kind == KB_AT_MEMORY && !of_tcm/use->kind == KB_AT_MEMORY || use->kind == KB_AT_PORT/'
 break_it 'llm: energy: all products are of one type' runtime/cli/llm/energy.c 's/\[KB_F16\] = 3, \[KB_BF16\] = 4/[KB_F16] = 3, [KB_BF16] = 3/'
 break_it 'llm: energy: one of several machines has the column' runtime/cli/llm/llm_asked.c 's/has = has \|\| strncmp\(vary/has = has \&\& strncmp(vary/'

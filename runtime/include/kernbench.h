@@ -885,7 +885,8 @@ typedef struct kb_observer {
     void (*close)(void *arg, const kb_span *span); /* a span has ended */
     void (*take)(void *arg, const kb_service *service);
     void (*release)(void *arg, const kb_service *service);
-    void (*end)(void *arg, const kb_span *last); /* a transaction has ended, at last->end_fs */
+    void (*end)(void *arg, const kb_span *last); /* a transaction, or a part of one, has ended, at
+                                                    last->end_fs */
     void (*issue)(void *arg, const kb_command *command);
     void (*finish)(void *arg, const kb_command *command);
     void (*start)(void *arg, const kb_kernel_run *run);

@@ -144,6 +144,15 @@ def test_observers(m):
     assert any("hbm_ctrl.slice0" in place for place in waits.place) and "c0.pe0" in set(waits.behind)
 
 
+def test_an_observer_hears_each_transaction_once(m):
+    sim = kernbench.Simulation(m.set({"cube.pe.pe_dma.packet_bytes": 1024}))  # four packets each
+    heard = []
+    sim.observe(end=lambda number, end_fs: heard.append((number, end_fs)))
+    sim.add(src=sim.endpoints("c0.pe[0-1]"), dst=sim.endpoints("c1.slice0"), nbytes=4096)
+    sim.run()
+    assert dict(heard) == dict(enumerate(sim.times("end_fs")["end_fs"])) and len(heard) == 2
+
+
 def test_an_observer_that_fails_is_an_exception(m):
     sim = kernbench.Simulation(m)
     sim.observe(end=lambda number, end_fs: 1 / 0)

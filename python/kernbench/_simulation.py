@@ -22,14 +22,13 @@ LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in K
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
 NS_MOST = 9e12  # as Frame has it
-NO_ID = 2 ** 32 - 1  # KB_NO_ID
 Numbers = Union[int, Sequence[int], Array]
 Ops = Union[str, Sequence[str], Numbers]
 
 
 @ffi.def_extern()  # type: ignore[misc]
 def kernbench_heard(arg: Any, last: Any) -> None:
-    if last.part == NO_ID:  # parts have ends of their own
+    if not last.is_part:  # which has an end of its own
         ffi.from_handle(arg)(last.id, last.end_fs)
 
 

@@ -32,7 +32,6 @@ struct flows {
     const struct chip *chip;
     struct flow *flow; /* owned: open addressing, bytes 0: free */
     size_t n, room;
-    uint32_t part_of; /* the transaction a part of which was the last to end; KB_NO_ID: it was whole */
 };
 
 /* -- flows ------------------------------------------------------------------------------------ */
@@ -60,16 +59,13 @@ static void grow(struct flows *f)
     f->room = room;
 }
 
-/* A transaction, or one of its parts, has ended. The bytes of parts are those of the whole, which
- * ends with its last one, right behind it. */
+/* A transaction, or one of its parts, has ended. The bytes of parts are those of the whole. */
 static void hear(void *arg, const kb_span *span)
 {
     struct flows *f = arg;
     struct flow like = {span->source, span->target, strstr(span->what, "read") != NULL, 0};
-    bool is_part = span->part != KB_NO_ID, had_parts = !is_part && span->id == f->part_of;
 
-    f->part_of = is_part ? span->id : KB_NO_ID;
-    if (had_parts || kb_place_kind_of(span->target) == KB_AT_NOTHING || span->nbytes == 0)
+    if (span->part == KB_NO_ID || kb_place_kind_of(span->target) == KB_AT_NOTHING || span->nbytes == 0)
         return;
     if (2 * (f->n + 1) > f->room)
         grow(f);
@@ -155,7 +151,7 @@ static enum exit_code count_one(const struct cli *cli, const struct chip *c, con
                                 const struct shape *s, size_t i, struct energy_counts *out)
 {
     struct graph *one = memory_new(1, sizeof *one);
-    struct flows flows = {.chip = c, .part_of = KB_NO_ID};
+    struct flows flows = {.chip = c};
     kb_launch_result totals = {0};
     const struct run_count count = {.observer = {.arg = &flows, .end = hear},
                                     .station = add_station,

@@ -775,7 +775,7 @@ typedef struct kb_span {
      * from then on, and its own end.
      */
     uint32_t part;
-    bool is_part; /* its end is not that of the transaction; false of one that is not split, part 0 */
+    bool is_part; /* its end is not that of the transaction; false: also of one that is not split */
 } kb_span;
 
 /*

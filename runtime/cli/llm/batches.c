@@ -246,8 +246,8 @@ static void keep_size(struct memo *m, const struct llm *l, const struct batch *b
 {
     if (m->n == m->room)
         m->size = memory_room(m->size, m->n, &m->room, sizeof *m->size);
-    m->size[m->n++] = (struct size_known){b->requests->tokens, b->requests->heads,
-                                          joined_in(l, b), rest_fs, b->graph.slots};
+    m->size[m->n++] = (struct size_known){b->requests->tokens, b->requests->heads, joined_in(l, b),
+                                          rest_fs, b->graph.slots};
 }
 
 /* Have the operations that ask for lengths taken in all layers what they take alone? */

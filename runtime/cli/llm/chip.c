@@ -200,18 +200,17 @@ static bool has_room(const struct chip *c, uint64_t bytes)
     kb_sim *sim = NULL;
     kb_tensor *room;
     kb_error why;
-    bool has = bytes > 0 &&
-               kb_sim_new(c->topo, &(kb_options){.no_values = true}, &sim) == KB_OK &&
-               kb_tensor_new(sim, "room", KB_U8, KB_SHAPE((int64_t)bytes), each, &room, &why) ==
-                   KB_OK;
+    bool has =
+        bytes > 0 && kb_sim_new(c->topo, &(kb_options){.no_values = true}, &sim) == KB_OK &&
+        kb_tensor_new(sim, "room", KB_U8, KB_SHAPE((int64_t)bytes), each, &room, &why) == KB_OK;
 
     kb_sim_free(sim);
     return has;
 }
 
 /*
- * The most bytes that each PE can have, in steps of ROOM_STEP; `all`: the machine has no more. Where
- * some slices are no PE's, or have more PEs than others, it is less than a PE's share of all.
+ * The most bytes that each PE can have, in steps of ROOM_STEP; `all`: the machine has no more.
+ * Where some slices are no PE's, or have more PEs than others, it is less than a PE's share of all.
  */
 static uint64_t largest_room(const struct chip *c, uint64_t all)
 {
@@ -246,9 +245,8 @@ static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
     kb_endpoint slice = {0};
     c->unit_slices = slices_of_unit(c);
     if (kb_pe_slice(c->topo, 0, &slice) == KB_OK)
-        c->unit_bytes =
-            c->unit_pes *
-            largest_room(c, kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo));
+        c->unit_bytes = c->unit_pes *
+                        largest_room(c, kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo));
     return EXIT_OK;
 }
 

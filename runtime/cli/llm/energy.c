@@ -65,7 +65,8 @@ static void hear(void *arg, const kb_span *span)
     struct flows *f = arg;
     struct flow like = {span->source, span->target, strstr(span->what, "read") != NULL, 0};
 
-    if (span->part == KB_NO_ID || kb_place_kind_of(span->target) == KB_AT_NOTHING || span->nbytes == 0)
+    if (span->part == KB_NO_ID || kb_place_kind_of(span->target) == KB_AT_NOTHING ||
+        span->nbytes == 0)
         return;
     if (2 * (f->n + 1) > f->room)
         grow(f);

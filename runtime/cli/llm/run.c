@@ -20,8 +20,9 @@
  * meet in collectives at times that shift.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
- * operations hand on; they are alike, as a tensor of which each PE has the whole. No value is computed. The time of an operation is from the barrier before it
- * to its own, each the latest over all PEs, so that the operations add up to the iteration.
+ * operations hand on. Rooms are alike: a tensor of which each PE has the whole. No value is
+ * computed. The time of an operation is from the barrier before it to its own, each the latest over
+ * all PEs, so that the operations add up to the iteration.
  */
 #include "cli/llm/run.h"
 #include "cli/llm/draws.h"
@@ -372,6 +373,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
 enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct graph *g,
                              const struct shape *s)
 {
+    struct chip untold = *c;
     struct graph layer = *g;
     struct iteration it;
     kb_limits limits;
@@ -381,8 +383,9 @@ enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct
     kb_topology_limits(c->topo, &limits);
     layer.layers = 1;
     layer.slots = 0;
+    untold.told = NULL;
     if (limits.queue_memory == KB_TCM && s->tp * c->unit_pes > 1)
-        code = simulate(cli, c, &layer, s, &(struct manner){.slots_used = &used}, &it);
+        code = simulate(cli, &untold, &layer, s, &(struct manner){.slots_used = &used}, &it);
     g->slots = used;
     return code;
 }

@@ -216,8 +216,9 @@ enum exit_code tile_map_write(const struct cli *cli, const char *file, const str
                  "- {op: %s, m: %lld, k: %lld, n: %lld, unit: %lld, x: %s, w: %s, %sgrid: %ux%u, "
                  "tile: [%lld, %lld, %lld]}\n",
                  op->id, (long long)op->y.rows, (long long)op->x.cols, (long long)op->y.cols,
-                 (long long)op->y.unit, kb_dtype_name(op->x.dtype), kb_dtype_name(op->weight_dtype), experts, of[i].p,
-                 of[i].q, (long long)op->tile.m, (long long)op->tile.k, (long long)op->tile.n);
+                 (long long)op->y.unit, kb_dtype_name(op->x.dtype), kb_dtype_name(op->weight_dtype),
+                 experts, of[i].p, of[i].q, (long long)op->tile.m, (long long)op->tile.k,
+                 (long long)op->tile.n);
         sink_text(&sink, line);
     }
     return sink_close(&sink, cli->program, SINK_KEEP);

@@ -1,5 +1,6 @@
 /* test_pay.c -- software.launch_ns, call_ns, step_ns: what kernels wait for them, and where the
- * breakdown counts it; what a kernel waits by itself; the room that it holds for slots of queues. By hand: a load of 4096 bytes of the own slice takes 3 + 18.085 ns on cube8.
+ * breakdown counts it; what a kernel waits by itself; the room that it holds for slots of queues.
+ * By hand: a load of 4096 bytes of the own slice takes 3 + 18.085 ns on cube8.
  */
 #include "support/breakdowns.h"
 #include "support/talks.h"
@@ -181,7 +182,7 @@ static void a_kernel_idles_to_the_femtosecond(void **state)
 /* Of a TCM, and of a queue: 4 slots of 4096 bytes. */
 enum { TCM = 1 << 24, QUEUE = 4 * 4096 };
 
-/* c0.pe1 has all that it may have, but for a word, when c0.pe0 sends it one. */
+/* c0.pe1 has all that it may have, except for a word, when c0.pe0 sends it one. */
 static void fills_and_takes(tl_ctx *tl, uint64_t held, int64_t filled)
 {
     if (tl_pe(tl) == 0) {

@@ -660,6 +660,20 @@ run llm lacks.%d.et --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 --set 'missi
 [ $code -eq 0 ] && [ ! -s err ]
 ok "and a trace of it is replayed"
 
+# Ranks that share slices meet in all they do: a rank that is ahead of the last layer begins with the head, behind others with a layer.
+cat > shared.json <<'END'
+{"model_type": "qwen3", "hidden_size": 256, "num_hidden_layers": 9, "num_attention_heads": 8, "head_dim": 32, "num_key_value_heads": 2,
+ "intermediate_size": 768, "vocab_size": 1000}
+END
+for more in '' --no-repeat; do
+    # shellcheck disable=SC2086
+    run llm shared.json --machine "$root/topologies/cube8.yaml" --batch 3 --prefill 40 --tries 1 --format csv --quiet --set sip.cube_mesh.w=2 \
+        --set addressing.granule=256 --set addressing.over=sip --set cube.pe.pe_tcm.size_mb=2 --set software.call_ns=500 --set cube.xbar.pe_gbs=512 $more
+    cut -d, -f10-14 out > "all$more"
+done
+[ -s all ] && same all all--no-repeat
+ok "the same digits with all layers, where the last one is not as the others"
+
 # Slots of queues take room that loads would run ahead into: from the first layer to the last, and in a rank that is alone.
 cat > wide.json <<'END'
 {"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 3, "num_attention_heads": 16, "num_key_value_heads": 8,

@@ -5,10 +5,10 @@
  * what else is under way, and on nothing that lies further back: a link or a memory that is free
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
- * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart,
- * so that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
- * layers are simulated.
+ * relative to the end of the layer before it, all that follow do, too, up to the last, while which
+ * ends other things begin than a layer: the kernel leaves some out, and they are added. Where
+ * addresses are interleaved, layers lie a whole number of rounds apart, so that they do lie alike.
+ * Where none has, or where a machine asks for places (chip.repeats), all layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
@@ -131,30 +131,35 @@ static size_t repeat_layer(int64_t *each_fs, size_t at, size_t n, int64_t times)
     return at;
 }
 
-/* Times of operations from when each has ended; the last layer counts for those that were not
- * simulated. */
+/*
+ * Times of operations from when each has ended. The layer before the last counts for those that
+ * were not simulated: it is the one that was as the layer before it. Ranks that are ahead begin
+ * with what follows while the last one ends, and that is no layer.
+ */
 static void take_times(const struct graph *g, const struct llm_step *s, int64_t start_fs,
                        int64_t *each_fs, struct iteration *out)
 {
-    int64_t before = start_fs;
+    int64_t before = start_fs, left_out = s->layers - *s->layers_done;
     size_t done = 0, each = 0;
 
     *out = (struct iteration){0};
     for (size_t i = 0, first; i < g->n;) {
         bool is_layer = g->op[first = i].is_layer;
 
-        for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++)
+        for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++) {
+            int64_t more = is_layer && l == *s->layers_done - 2 ? left_out : 0;
+
             for (i = first; i < g->n && g->op[i].is_layer == is_layer; i++) {
-                bool last = is_layer && l == *s->layers_done - 1;
                 int64_t end = ended_fs(s, &g->op[i], done++);
 
-                take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
+                take(out, i, end - before, 1 + more);
                 if (each_fs)
                     each_fs[each++] = end - before;
                 before = end;
             }
-        if (each_fs && is_layer)
-            each = repeat_layer(each_fs, each, i - first, s->layers - *s->layers_done);
+            if (each_fs)
+                each = repeat_layer(each_fs, each, i - first, more);
+        }
     }
 }
 

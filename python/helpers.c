@@ -178,6 +178,106 @@ static struct ArrowArrayStream *kernbench_arrow_stream_new(void)
 #include <pthread.h>
 #include <string.h>
 
+/* -- what needs a topology ----------------------------------------------------------------------
+ */
+
+/*
+ * A simulation, a run whose tensors are kept, or a command that waits for iterations, and the
+ * topology that it needs until it is freed. What is in a circle Python's collector frees in any
+ * order: an observer that knows its own simulation is enough of a circle. So a topology that
+ * something needs is freed with the last of these.
+ */
+struct need {
+    const void *thing;
+    kb_topology *topo;
+    bool is_last; /* nothing else has any use for the topology */
+    struct need *next;
+};
+
+static pthread_mutex_t needs_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct need *needs;
+
+/* False: no memory. */
+static bool kernbench_need(const void *thing, kb_topology *topo)
+{
+    struct need *n = malloc(sizeof *n);
+
+    if (!n)
+        return false;
+    *n = (struct need){thing, topo, false, NULL};
+    pthread_mutex_lock(&needs_lock);
+    n->next = needs;
+    needs = n;
+    pthread_mutex_unlock(&needs_lock);
+    return true;
+}
+
+/* Does anything need it? If so, that is the last. */
+static bool leave_to_needs(const kb_topology *topo)
+{
+    bool needed = false;
+
+    for (struct need *n = needs; n; n = n->next)
+        if (n->topo == topo)
+            n->is_last = needed = true;
+    return needed;
+}
+
+static void kernbench_topology_free(kb_topology *topo)
+{
+    pthread_mutex_lock(&needs_lock);
+    bool needed = leave_to_needs(topo);
+    pthread_mutex_unlock(&needs_lock);
+    if (!needed)
+        kb_topology_free(topo);
+}
+
+/* Asked before `thing` is freed: another may have its place then. */
+static struct need *need_of(const void *thing)
+{
+    struct need *n;
+
+    pthread_mutex_lock(&needs_lock);
+    for (n = needs; n && n->thing != thing;)
+        n = n->next;
+    pthread_mutex_unlock(&needs_lock);
+    return n;
+}
+
+/* What it was of has been freed. NULL: that has needed nothing. */
+static void needs_no_more(struct need *gone)
+{
+    struct need **at = &needs;
+
+    if (!gone)
+        return;
+    pthread_mutex_lock(&needs_lock);
+    while (*at != gone)
+        at = &(*at)->next;
+    *at = gone->next;
+    bool frees = gone->is_last && !leave_to_needs(gone->topo);
+    pthread_mutex_unlock(&needs_lock);
+    if (frees)
+        kb_topology_free(gone->topo);
+    free(gone);
+}
+
+static void kernbench_sim_free(kb_sim *sim)
+{
+    struct need *n = need_of(sim);
+
+    kb_sim_free(sim);
+    needs_no_more(n);
+}
+
+static void kernbench_query_free(kb_query *query)
+{
+    struct need *n = need_of(query);
+
+    kb_query_free(query);
+    needs_no_more(n);
+}
+
 /* -- kernels in Python --------------------------------------------------------------------------
  */
 

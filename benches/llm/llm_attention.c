@@ -314,6 +314,18 @@ static void attend_one(const struct llm_pe *me, const struct llm_op *op, int64_t
             tl_send(tl, pe_of[-(member & -member)], TAG_OUT + i, own.part[i]);
 }
 
+/* The messages of these, of one number each: of a unit with pages for all of its PEs. */
+static void join_numbers(const struct llm_pe *me, int64_t unit, int64_t member, int64_t members)
+{
+    const uint32_t *pe_of = me->pe_of + unit * members + member;
+    struct joined from[PARTNERS_MAX];
+
+    expect(me, pe_of, member, members, 1, 1, from);
+    for (int i = 0; i < 3 && member > 0; i++)
+        tl_send(me->tl, pe_of[-(member & -member)], TAG_OUT + i,
+                tl_full(me->tl, KB_F32, KB_SHAPE(1, 1), 0));
+}
+
 /* -- units ------------------------------------------------------------------------------------ */
 
 /* Rows of all heads of a group at once: their accumulators fit, and they are at most ROWS_MAX. */
@@ -331,6 +343,11 @@ static void attend_unit(const struct llm_pe *me, const struct llm_op *op, int64_
     struct llm_request of = llm_request_at(op, unit / op->kv_heads);
     int64_t rows = rows_at_once(me, op, of.q);
 
+    if (me->s->slots_used) {
+        if (of.q == 1)
+            join_numbers(me, unit, member, members);
+        return;
+    }
     if (of.q == 1) {
         attend_one(me, op, unit, member, members);
         return;

@@ -162,6 +162,8 @@ static void by_rows(const struct llm_pe *me, const struct llm_op *op, int64_t co
     int64_t rows = block_rows(me, part.cols, copies), n;
     int64_t all = op->experts > 0 ? llm_rows_here(me, op).n : part.rows;
 
+    if (me->s->slots_used)
+        return;
     for (int64_t i = 0; i < all && cols > 0; i += n) {
         uint64_t mark = tl_mark(me->tl);
 
@@ -427,6 +429,34 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
     }
 }
 
+static bool is_norm(const struct llm_op *op)
+{
+    return op->kind == LLM_NORM || op->kind == LLM_LAYERNORM;
+}
+
+/* Are its messages those of the other? */
+static bool is_heard_in(const struct llm_op *op, const struct llm_op *other)
+{
+    const struct llm_matrix *a = &op->y, *b = &other->y;
+    bool same_rows = a->rows == b->rows && a->each == b->each && a->dtype == b->dtype;
+
+    if (op->kind == LLM_ALL_REDUCE)
+        return other->kind == LLM_ALL_REDUCE && same_rows && a->cols == b->cols &&
+               a->unit == b->unit;
+    return is_norm(op) && is_norm(other) && same_rows;
+}
+
+/* Is it a part of a rehearsal? It has messages, which are not those of one before. */
+static bool is_heard(const struct llm_step *s, const struct llm_op *op)
+{
+    bool heard = llm_between_ranks(op) || op->kind == LLM_ATTENTION || is_norm(op) ||
+                 op->kind == LLM_SOFTMAX;
+
+    for (const struct llm_op *before = s->op; before < op; before++)
+        heard = heard && !is_heard_in(op, before);
+    return heard;
+}
+
 /* An operation and its barrier; `i`: the operations that were done before. */
 static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
 {
@@ -435,7 +465,8 @@ static void one(const struct llm_pe *me, const struct llm_op *op, size_t i)
     tl_region(me->tl, op->id);
     if (i > 0) /* the kernel has paid for its first one */
         tl_pay(me->tl, TL_COST_LAUNCH);
-    operation(me, op);
+    if (!me->s->slots_used || is_heard(me->s, op))
+        operation(me, op);
     tl_wait_all(me->tl);
     tl_release(me->tl, mark);
     llm_end(me, i);
@@ -514,26 +545,36 @@ static bool repeats_from(const struct llm_pe *me, int64_t layer)
     return s->agrees[layer] > 0;
 }
 
+static void all(struct llm_pe *me)
+{
+    const struct llm_step *s = me->s;
+    size_t first, done = 0, n;
+
+    tl_async(me->tl, true);
+    for (size_t i = 0; i < s->n_ops;) {
+        for (; i < s->n_ops && !s->op[i].is_layer; i += n, done += n)
+            n = some(me, i, done);
+        for (first = i, me->layer = 0; me->layer < s->layers && !repeats_from(me, me->layer);
+             me->layer++)
+            for (i = first; i < s->n_ops && s->op[i].is_layer; i += n, done += n)
+                n = some(me, i, done);
+        if (me->layer > 0)
+            *s->layers_done = me->layer;
+        me->layer = 0;
+    }
+}
+
+/* All that is sent to a PE has come when its kernel ends, so then all its queues are there. */
 void llm_kernel(tl_ctx *tl, const kb_args *args)
 {
     const struct llm_step *s = args->user;
     struct llm_pe me = pe_here(tl, s);
-    size_t first, done = 0, n;
 
-    if (me.rank >= s->tp) {
+    tl_hold_for_slots(tl, s->slots);
+    if (me.rank >= s->tp)
         receive_sum(&me);
-        return;
-    }
-    tl_async(tl, true);
-    for (size_t i = 0; i < s->n_ops;) {
-        for (; i < s->n_ops && !s->op[i].is_layer; i += n, done += n)
-            n = some(&me, i, done);
-        for (first = i, me.layer = 0; me.layer < s->layers && !repeats_from(&me, me.layer);
-             me.layer++)
-            for (i = first; i < s->n_ops && s->op[i].is_layer; i += n, done += n)
-                n = some(&me, i, done);
-        if (me.layer > 0)
-            *s->layers_done = me.layer;
-        me.layer = 0;
-    }
+    else
+        all(&me);
+    if (s->slots_used && tl_slot_bytes(tl) > *s->slots_used)
+        *s->slots_used = tl_slot_bytes(tl);
 }

@@ -146,6 +146,9 @@ struct llm_step {
     kb_dtype kv_dtype;
     int64_t acc_bytes; /* room for accumulators */
     int64_t tcm_bytes;
+    uint64_t slots;       /* bytes of a TCM that are held for slots of queues */
+    uint64_t *slots_used; /* a rehearsal, of messages only; written: the most of any PE. NULL: all
+                             is done */
     int64_t *end_fs; /* written: [operation, in the order done][rank, index]: when it ended there */
     int64_t *came_fs;  /* written: the same: when it came to the barrier behind it */
     int64_t *quiet_fs; /* written: the same: when the last bytes have come to its TCM by then */

@@ -61,9 +61,11 @@ class Feed:
             raise MemoryError("no thread could be started")
 
         def free(query: Any, borrowed: Any = (machine, self.limits)) -> None:
-            lib.kb_query_free(query)
+            lib.kernbench_query_free(query)
 
         self.c = ffi.gc(out[0], free)
+        if not lib.kernbench_need(out[0], machine._topo):
+            raise MemoryError("kernbench_need")
         self.machine = machine
         self.answer = ffi.new("kb_llm_answer *")
         self.batch: Any = None

@@ -550,7 +550,7 @@ class Machine(Commands):
             raise MemoryError("kb_topology_load")
         if status:
             raise error(2 if status == lib.KB_BAD_REQUEST else 3, lines, key=key)
-        self._topo = ffi.gc(topo, lib.kb_topology_free)
+        self._topo = ffi.gc(topo, lib.kernbench_topology_free)
         self._info = ffi.new("kb_info *")
         lib.kb_topology_info(self._topo, self._info)
 

@@ -168,9 +168,11 @@ def started(request: Any, borrowed: Any) -> Tuple[Any, Optional[BaseException]]:
         raise MemoryError("no thread could be started")
 
     def free(query: Any, borrowed: Any = borrowed) -> None:
-        lib.kb_query_free(query)
+        lib.kernbench_query_free(query)
 
     query = ffi.gc(out[0], free)
+    if request.keep_run and not lib.kernbench_need(out[0], request.topo):
+        raise MemoryError("kernbench_need")
     try:
         wait(query, borrowed)
     finally:

@@ -28,7 +28,8 @@ Ops = Union[str, Sequence[str], Numbers]
 
 @ffi.def_extern()  # type: ignore[misc]
 def kernbench_heard(arg: Any, last: Any) -> None:
-    ffi.from_handle(arg)(last.id, last.end_fs)
+    if not last.is_part:  # which has an end of its own
+        ffi.from_handle(arg)(last.id, last.end_fs)
 
 
 @ffi.def_extern()  # type: ignore[misc]
@@ -109,7 +110,10 @@ class Simulation:
         self._names: Dict[str, int] = {}
         self._ends = ffi.new("kb_endpoint[]", 64)
         self._pending: List[Array] = []  # numbers that completed() has not returned
-        self._c = ffi.gc(out[0], lambda c, kept=machine: lib.kb_sim_free(c))  # which needs the topology, too
+        if not lib.kernbench_need(out[0], machine._topo):
+            lib.kb_sim_free(out[0])
+            raise MemoryError("kernbench_need")
+        self._c = ffi.gc(out[0], lib.kernbench_sim_free)
         if spans:
             self._record()
 

@@ -179,6 +179,7 @@ kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 
     return (kb_span){.id = txn->id,
                      .part = part_of(s, slot),
+                     .is_part = is_part(s, slot),
                      .command = at->chain.command,
                      .token = token_of(s, slot),
                      .what = what_of(s, slot),

@@ -770,10 +770,12 @@ typedef struct kb_span {
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
     /*
-     * Of a transaction that is split over slices, the part, from 0. KB_NO_ID: the whole, which
-     * waits for its channel and has it; each part has its own pieces from then on, and its own end.
+     * Of a transaction that is split over slices, or into packets or runs, the part, from 0.
+     * KB_NO_ID: the whole, which waits for its channel and has it; each part has its own pieces
+     * from then on, and its own end.
      */
     uint32_t part;
+    bool is_part; /* its end is not that of the transaction; false: also of one that is not split */
 } kb_span;
 
 /*
@@ -885,7 +887,8 @@ typedef struct kb_observer {
     void (*close)(void *arg, const kb_span *span); /* a span has ended */
     void (*take)(void *arg, const kb_service *service);
     void (*release)(void *arg, const kb_service *service);
-    void (*end)(void *arg, const kb_span *last); /* a transaction has ended, at last->end_fs */
+    void (*end)(void *arg, const kb_span *last); /* a transaction, or last->is_part: a part of one,
+                                                    has ended, at last->end_fs */
     void (*issue)(void *arg, const kb_command *command);
     void (*finish)(void *arg, const kb_command *command);
     void (*start)(void *arg, const kb_kernel_run *run);

@@ -560,6 +560,16 @@ int64_t tl_met_fs(const tl_ctx *tl);
 /* When bytes have come to its TCM last, or a command other than a store has ended. */
 int64_t tl_filled_fs(const tl_ctx *tl);
 
+/* Bytes of its TCM that slots of queues to it have taken in this launch. */
+uint64_t tl_slot_bytes(const tl_ctx *tl);
+/*
+ * From now on no tensor is placed in the last `nbytes` of its TCM, so that slots of queues to it
+ * find room there whenever the first message comes, and tensors have as much room before as after.
+ * Until the end of the launch, or the next call.
+ */
+#define tl_hold_for_slots(tl, nbytes) tl_hold_for_slots_at(TL_HERE, tl, nbytes)
+void tl_hold_for_slots_at(tl_here here, tl_ctx *tl, uint64_t nbytes);
+
 /*
  * The ids of commands that the kernel knows and does not simulate are left free, so that those that
  * are simulated have the ids that they would have: it is by ids that transactions take one of

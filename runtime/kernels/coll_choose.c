@@ -187,7 +187,9 @@ void coll_choose_shape(struct coll *c, double bytes)
             best = shapes[i];
         }
     }
-    coll_shape(c, !root && c->order->near && c->sharers < 2 ? KB_COLL_DIRECT : best);
+    coll_shape(c, KB_COLL_DIRECT);
+    if (root || !c->order->near || c->sharers > 1 || !coll_queues_fit(c, 0))
+        coll_shape(c, best);
 }
 
 /* The same of a row, of that in which rank 0 stands, so that all members find the same. */

@@ -160,6 +160,7 @@ static void send_launch(struct kb_sim *s, struct launch *l)
         pe->state = PE_BEGINS;
         pe->issued = pe->overlaps = pe->overlapped = false;
         pe->room_fs = 0;
+        pe->held_for_slots = 0;
         pe->call = NULL;
         pe->paid = (struct paid){.launch_fs = s->topo->launch_fs, .end_fs = (int64_t)begin};
         wakes_append(&k->wakes, begin, pe->number);

@@ -182,6 +182,21 @@ int64_t tl_filled_fs(const tl_ctx *tl)
     return (int64_t)tl->filled_fs;
 }
 
+uint64_t tl_slot_bytes(const tl_ctx *tl)
+{
+    return tl->slot_room.bytes;
+}
+
+void tl_hold_for_slots_at(tl_here here, tl_ctx *tl, uint64_t nbytes)
+{
+    struct call call = begin_call(tl, "tl_hold_for_slots", here);
+
+    if (nbytes > pe_kind(tl)->tcm_read.nbytes)
+        BAD(&call, "the TCM has %llu bytes, not %llu",
+            (unsigned long long)pe_kind(tl)->tcm_read.nbytes, (unsigned long long)nbytes);
+    tl->held_for_slots = nbytes;
+}
+
 void tl_skip_at(tl_here here, tl_ctx *tl, const tl_draw *draws, size_t n, int64_t later_fs,
                 const uint32_t *pes)
 {

@@ -77,6 +77,7 @@ struct tl_ctx {
     struct found_memory found;
     uint64_t tcm_address;       /* of the first byte of its TCM, and its number as a memory */
     struct slot_room slot_room; /* of the TCM: slots of queues to this PE */
+    uint64_t held_for_slots;    /* tl_hold_for_slots() */
     uint32_t tcm;
     uint32_t next_buffer; /* for the next token */
     int64_t atomic;       /* what was there before the last tl_atomic_add() */

@@ -12,7 +12,8 @@
  * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
  * Ranges are a ring by offset, shared by a tensor and its views; kernels/gaps.h has the gaps
  * between them. From the end grow the slots of queues to
- * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`. Where none is free, but
+ * this PE (pe_ipcq.c): no range reaches into the last `slot_room.bytes`, or into those that the
+ * kernel holds for slots that are to come. Where none is free, but
  * tensors are dead whose room is to come back (kernels/flight.h), the issue waits for that. With a
  * tensor of 100 bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at
  * offset 128; one of 129 at 320.
@@ -23,6 +24,7 @@
  * ends (tcm_show()). A tensor that was given back before is not written at all. To write every
  * result at once was slower: a load took 148 ns instead of 127.
  */
+#include "base/larger.h"
 #include "kernels/error.h"
 #include "kernels/pool.h"
 #include "pe/boxes.h"
@@ -30,10 +32,16 @@
 
 enum { TCM_ALIGN = 64 };
 
+/* What slots of queues have of it, or may come to have. */
+static uint64_t bytes_of_slots(const struct tl_ctx *pe)
+{
+    return larger(pe->slot_room.bytes, pe->held_for_slots);
+}
+
 /* What is free behind the last range. */
 static uint64_t room_at_end(const struct tl_ctx *pe)
 {
-    uint64_t size = pe_kind(pe)->tcm_read.nbytes - pe->slot_room.bytes, end = pe->room.before->end;
+    uint64_t size = pe_kind(pe)->tcm_read.nbytes - bytes_of_slots(pe), end = pe->room.before->end;
 
     return end < size ? size - end : 0;
 }
@@ -67,9 +75,9 @@ static __attribute__((noinline, cold)) void say_full(struct tl_ctx *pe, const ch
 {
     char slots[64] = "";
 
-    if (pe->slot_room.bytes)
+    if (bytes_of_slots(pe))
         snprintf(slots, sizeof slots, ", of which slots of queues have %llu",
-                 (unsigned long long)pe->slot_room.bytes);
+                 (unsigned long long)bytes_of_slots(pe));
     kernel_error(
         pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
         (unsigned long long)nbytes, (unsigned long long)pe_kind(pe)->tcm_read.nbytes, slots);

@@ -59,6 +59,15 @@ equal "mm of the way to the own slice" 1 "$(jq -n --argjson um "$um" --slurpfile
     ([$a[0].rows[] | select(.op == "act")][0].energy_mj / [$b[0].rows[] | select(.op == "act")][0].energy_mj) as $mm |
     if ($mm - $um / 8000 | fabs) < 0.01 then 1 else [$mm, $um / 8000] end')"
 
+equal "and of rows of a table, which are runs" 1 "$(jq -n --slurpfile a out --slurpfile b memory '
+    [("embed", "act") as $op | [$a, $b | [.[0].rows[] | select(.op == $op)][0].energy_mj] | .[0] / .[1]] |
+    if (.[0] - .[1] | fabs) < 1e-3 then 1 else . end')"
+cp out wires
+# shellcheck disable=SC2086
+run $model --set=energy.noc_pj_bit_mm=1000 --set=cube.pe.pe_dma.packet_bytes=256
+equal "packets carry the bytes once" "" "$(jq -rn --slurpfile a out --slurpfile b wires '
+    range($a[0].rows | length) as $i | select(($a[0].rows[$i].energy_mj - $b[0].rows[$i].energy_mj) | fabs > 1e-6) | $b[0].rows[$i].op')"
+
 rows fabric_pj_bit=1000
 equal "one package: no fabric" 0 "$(sum 'map(.energy_mj) | add')"
 # shellcheck disable=SC2086

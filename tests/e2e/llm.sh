@@ -116,6 +116,27 @@ refused "no such map" 3 "cannot read none.yaml" llm llama-3.2-1b --map none.yaml
 sed -i '/op: down/s/tile: .*]/tile: [4096, 4096, 4096]/' again.yaml
 refused "a tile that has no room" 3 "the tile does not fit" llm llama-3.2-1b --decode 16 --tries 1 --map again.yaml
 
+# gate_up over 8 ranks has the extents of down over 4.
+run llm llama-3.2-1b --tp 8,4 --decode 16 --tries 2 --map-out lists.yaml --format csv --quiet
+cut -d, -f10-12 out > found
+run llm llama-3.2-1b --tp 8,4 --decode 16 --tries 2 --map lists.yaml --format csv --quiet
+[ $code -eq 0 ] && same found <(cut -d, -f10-12 out)
+ok "products with the same extents come back"
+sed -i '/op: down/s/unit: 1, //' tiles.yaml
+run llm llama-3.2-1b --decode 16 --tries 2 --map tiles.yaml --format csv --quiet
+equal "a map without units is of any" 5 "$(grep -c 'given, +0.0 % over M' out)"
+cat > types.yaml <<'END'
+kernbench_graph: 1
+ranks: 1
+nodes:
+- {id: in, op: embed, rows: 64, width: 512, dtype: f32, table: 1K}
+- {id: half, op: embed, rows: 64, width: 512, dtype: bf16, table: 1K}
+- {id: a, op: gemm, m: 64, n: 1024, k: 512, a: bf16, b: bf16, out: bf16, x: half}
+- {id: b, op: gemm, m: 64, n: 1024, k: 512, a: f32, b: bf16, out: f32, x: in}
+END
+run llm types.yaml --tries 4 --map-out types_map.yaml --quiet
+equal "products of other types have tiles of their own" "a bf16 b f32" "$(sed -n 's/.*op: \(.\), .* x: \([a-z0-9]*\),.*/\1 \2/p' types_map.yaml | xargs)"
+
 run llm llama-3.2-1b --decode 16 --prove --format csv --quiet
 equal "all is proven" 5 "$(grep -c ', proven)' out)"
 run llm llama-3.2-1b --decode 16 --batch 2 --grid 2x4 --tries 1 --map-out grid.yaml --format csv --quiet
@@ -612,6 +633,17 @@ refused "a model of which not even one request fits" 2 "49.939 too many; what wo
     llm llama-3.1-405b --decode 16
 refused "and one of which some do" 2 "largest batch 12032" llm llama-3.2-1b --decode 1024 --batch 100000
 
+# A PE has as many bytes as any: 4 GiB of 8, where 4 of 8 slices are no PE's; 8 / 4 where 2 of 5 PEs share one of 4; and what a cube
+# lacks, the others do not have either.
+one_cube='--set sip.cube_mesh.w=1 --set sip.cube_mesh.h=1 --set cube.hbm.size_gb=8 --decode 1024 --batch 100000'
+refused "slices without a PE have nothing of it" 2 "of 4.295 a rank" llm llama-3.2-1b $one_cube --set cube.pes=4 --set cube.hbm.slices=8
+refused "nor has what is left of others" 2 "of 5.369 a rank" llm llama-3.2-1b $one_cube --set cube.pes=5 --set cube.hbm.slices=4
+batch=$(sed 's/.*largest batch //' err)
+run llm llama-3.2-1b $one_cube --set cube.pes=5 --set cube.hbm.slices=4 --batch "$batch" --tries 1 --limit-s 5 --quiet
+[ $code -eq 0 ] || [ $code -eq 8 ]
+ok "the largest batch fits"
+refused "nor what the smallest memory has not" 2 "of 2.147 a rank" llm llama-3.2-1b --set 'cubes={c3: {hbm: {size_gb: 2}}}' --decode 1024 --batch 100000
+
 run llm llama-3.2-1b --decode 16 --batch 100000 --tries 1 --limit-s 2 --format csv
 [ $code -eq 8 ] && [ "$(wc -l <out)" = 1 ] && says "stopped by --limit-s: 0 of 1 iterations complete"
 ok "a batch of 100,000 ends when it must, and says what is complete"
@@ -619,6 +651,53 @@ ok "a batch of 100,000 ends when it must, and says what is complete"
 run llm llama-3.2-1b --decode 65536 --tries 1 --set cube.pe.pe_tcm.size_mb=1 --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "keys and values of a long request leave room for what its PEs send each other"
+
+run llm llama-3.2-1b --decode 16 --tries 1 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 --set 'missing=[c3.pe4]' --format csv --quiet
+equal "cubes of which one lacks a PE are one rank" "0 1 machine" "$code $(sed -n 2p out | cut -d, -f2) $("$SIM" llm llama-3.2-1b --tp 2 --set sip.cube_mesh.w=2 --set 'missing=[c3.pe4]' 2>&1 | sed 's/.*(\(.*\))/\1/')"
+
+run llm llama-3.2-1b --decode 16 --tries 1 --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 --set 'missing=[c3.pe4]' --chakra lacks.%d.et --quiet
+run llm lacks.%d.et --set sip.cube_mesh.w=2 --set sip.cube_mesh.h=2 --set 'missing=[c3.pe4]' --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "and a trace of it is replayed"
+
+# Ranks that share slices meet in all they do: a rank that is ahead of the last layer begins with the head, behind others with a layer.
+cat > shared.json <<'END'
+{"model_type": "qwen3", "hidden_size": 256, "num_hidden_layers": 9, "num_attention_heads": 8, "head_dim": 32, "num_key_value_heads": 2,
+ "intermediate_size": 768, "vocab_size": 1000}
+END
+for more in '' --no-repeat; do
+    # shellcheck disable=SC2086
+    run llm shared.json --machine "$root/topologies/cube8.yaml" --batch 3 --prefill 40 --tries 1 --format csv --quiet --set sip.cube_mesh.w=2 \
+        --set addressing.granule=256 --set addressing.over=sip --set cube.pe.pe_tcm.size_mb=2 --set software.call_ns=500 --set cube.xbar.pe_gbs=512 $more
+    cut -d, -f10-14 out > "all$more"
+done
+[ -s all ] && same all all--no-repeat
+ok "the same digits with all layers, where the last one is not as the others"
+
+# Slots of queues take room that loads would run ahead into: from the first layer to the last, and in a rank that is alone.
+cat > wide.json <<'END'
+{"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 3, "num_attention_heads": 16, "num_key_value_heads": 8,
+ "vocab_size": 2048, "intermediate_size": 16384}
+END
+# crowded NAME SLOT_BYTES REQUESTS
+crowded()
+{
+    set -- "$1" --set cube.pe.pe_ipcq.slot_bytes="$2" --batch "$3" --decode 64 --tries 1 --format csv --quiet --set sip.cube_mesh.w=2 \
+        --set cube.pe.pe_tcm.size_mb=2 --set cube.hbm.latency_ns=20000 --set cube.pe.pe_dma.read_channels=64
+    run llm wide.json "${@:2}"
+    cut -d, -f10-14 out > few
+    run llm wide.json "${@:2}" --no-repeat
+    cut -d, -f10-14 out > all
+    [ -s few ] && same few all
+    ok "the same digits with all layers, where a TCM has little room beside $1"
+}
+
+crowded "queues of PEs that join what attention gives" 49152 2
+crowded "queues of collectives" 98304 4
+equal "of which the first is as the others" 0 "$(awk -F, '$2 == 3 && $1 != "layer" {sum += 3 * $3} $1 == "layer" {print ((sum - 3 * $3) ^ 2 > 1e-6)}' all)"
+run llm llama-3.1-8b --prefill 512 --tp 8 --tries 1 --machine "$root/topologies/tpu_v5e.yaml" --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "loads that run ahead leave room for the first message"
 
 # -- causes -------------------------------------------------------------------------------------
 

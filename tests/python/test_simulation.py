@@ -1,5 +1,7 @@
 """test_simulation.py -- transactions that are added while time runs, observers, results to branch on."""
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -140,6 +142,15 @@ def test_observers(m):
     assert list(sums.round(6)) == list(sim.rows().actual_ns)
     waits = spans[spans.cause == "link_wait"]
     assert any("hbm_ctrl.slice0" in place for place in waits.place) and "c0.pe0" in set(waits.behind)
+
+
+def test_an_observer_hears_each_transaction_once(m):
+    sim = kernbench.Simulation(m.set({"cube.pe.pe_dma.packet_bytes": 1024}))  # four packets each
+    heard = []
+    sim.observe(end=lambda number, end_fs: heard.append((number, end_fs)))
+    sim.add(src=sim.endpoints("c0.pe[0-1]"), dst=sim.endpoints("c1.slice0"), nbytes=4096)
+    sim.run()
+    assert dict(heard) == dict(enumerate(sim.times("end_fs")["end_fs"])) and len(heard) == 2
 
 
 def test_an_observer_that_fails_is_an_exception(m):
@@ -291,3 +302,35 @@ def test_the_loop_adds_up_to_what_it_does_in_c(m, tmp_path):
                     f"-Wl,-rpath,{folder}", "-o", program], input=LOOP, text=True, check=True)
     ran = subprocess.run([program, ROOT / "topologies/cube8.yaml", "2000"], capture_output=True, text=True, check=True)
     assert int(ran.stdout) == python_loop(m, 2000)
+
+
+CIRCLES = """
+import gc, sys
+import kernbench
+
+gc.disable()
+for i in range(3):
+    circle = {}
+    circle["self"] = circle
+    circle["machine"] = kernbench.Machine("cube8")
+    if sys.argv[1] == "run":
+        circle["tensors"] = circle["machine"].run("gemm", M=64, N=64, K=64, tensors=True)
+    elif sys.argv[1] == "iterations":
+        circle["iterations"] = kernbench.Iterations(circle["machine"], "llama-3.2-1b", tries=1)
+    else:
+        sim = circle["sim"] = kernbench.Simulation(circle["machine"])
+        if sys.argv[1] == "observed":
+            sim.observe(end=lambda number, end_fs, sim=sim: None)
+        sim.run()
+        del sim
+    del circle
+    gc.collect()
+print("all freed")
+"""
+
+
+@pytest.mark.parametrize("what", ["alone", "observed", "run", "iterations"])
+def test_what_is_in_a_circle_is_freed_before_its_machine(what):
+    scribbles = {**os.environ, "MALLOC_PERTURB_": "165"}  # what has been freed is not as it was
+    ran = subprocess.run([sys.executable, "-c", CIRCLES, what], capture_output=True, text=True, env=scribbles)
+    assert (ran.returncode, ran.stdout) == (0, "all freed\n"), ran.stderr

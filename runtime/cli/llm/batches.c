@@ -153,8 +153,9 @@ static bool asks_for_lengths(const struct llm_op *op)
            ((op->kind == LLM_NORM || op->kind == LLM_LAYERNORM) && !op->is_layer);
 }
 
-/* They alone on one rank, behind a barrier. */
-static struct graph only_lengths(const struct llm *l, const struct batch *b, struct shape *alone)
+/* They alone on one rank, behind a barrier; `slots`: as in the whole. */
+static struct graph only_lengths(const struct llm *l, const struct batch *b, uint64_t slots,
+                                 struct shape *alone)
 {
     struct graph whole, only;
     uint32_t p, q;
@@ -174,14 +175,15 @@ static struct graph only_lengths(const struct llm *l, const struct batch *b, str
         }
     grid_of(&l->chip, b->requests->tokens, &p, &q);
     graph_place(&only, alone, p, q);
+    only.slots = slots;
     return only;
 }
 
-static enum exit_code run_lengths(const struct llm *l, const struct batch *b,
+static enum exit_code run_lengths(const struct llm *l, const struct batch *b, uint64_t slots,
                                   struct lengths_take *out)
 {
     struct shape alone;
-    struct graph only = only_lengths(l, b, &alone);
+    struct graph only = only_lengths(l, b, slots, &alone);
     struct iteration it;
     enum exit_code code = run_graph(l->cli, &l->chip, &only, &alone, NULL, &it);
 
@@ -198,9 +200,11 @@ static enum exit_code run_lengths(const struct llm *l, const struct batch *b,
 
 /* -- of a program ----------------------------------------------------------------------------- */
 
-/* Iterations of so many new tokens and heads. */
+/* Iterations of so many new tokens and heads, with as many PEs that join what attention gives. */
 struct size_known {
-    int64_t tokens, heads, rest_fs; /* without the operations that ask for lengths */
+    int64_t tokens, heads, joined;
+    int64_t rest_fs; /* without the operations that ask for lengths */
+    uint64_t slots;  /* graph.slots, which depend on no length */
 };
 
 /* What is known of iterations before. */
@@ -212,19 +216,38 @@ struct memo {
     size_t n, room;
 };
 
-static const struct size_known *find_size(const struct memo *m, const struct llm_requests *r)
+/* PEs of a unit, if some request has one new token; else none have messages for each other. */
+static int64_t joined_in(const struct llm *l, const struct batch *b)
 {
+    bool has_single = false;
+
+    for (int64_t i = 0; i < b->requests->n; i++)
+        has_single = has_single || b->requests->request[i].q == 1;
+    for (size_t i = 0; i < b->graph.n && has_single; i++)
+        if (b->graph.op[i].kind == LLM_ATTENTION)
+            return llm_pes_of_unit(&b->graph.op[i], l->chip.unit_pes);
+    return 1;
+}
+
+static const struct size_known *find_size(const struct memo *m, const struct llm *l,
+                                          const struct batch *b)
+{
+    const struct llm_requests *r = b->requests;
+    int64_t joined = joined_in(l, b);
+
     for (size_t i = 0; i < m->n; i++)
-        if (m->size[i].tokens == r->tokens && m->size[i].heads == r->heads)
+        if (m->size[i].tokens == r->tokens && m->size[i].heads == r->heads &&
+            m->size[i].joined == joined)
             return &m->size[i];
     return NULL;
 }
 
-static void keep_size(struct memo *m, const struct llm_requests *r, int64_t rest_fs)
+static void keep_size(struct memo *m, const struct llm *l, const struct batch *b, int64_t rest_fs)
 {
     if (m->n == m->room)
         m->size = memory_room(m->size, m->n, &m->room, sizeof *m->size);
-    m->size[m->n++] = (struct size_known){r->tokens, r->heads, rest_fs};
+    m->size[m->n++] = (struct size_known){b->requests->tokens, b->requests->heads, joined_in(l, b),
+                                          rest_fs, b->graph.slots};
 }
 
 /* Have the operations that ask for lengths taken in all layers what they take alone? */
@@ -258,16 +281,18 @@ static enum exit_code run_whole(struct llm *l, struct batch *b, struct memo *m, 
         code = search_tiles(l->cli, &l->chip, &b->graph, &b->shape, tries_of(&l->cli->opts),
                             &l->known, found);
     if (!code)
+        code = run_rehearsal(l->cli, &l->chip, &b->graph, &b->shape);
+    if (!code)
         code = run_alone(l->cli, &l->chip, &b->graph, &b->shape, NULL, &known);
     m->adds_up = m->adds_up && known.ranks == 1;
     if (!code)
         code = run_graph(l->cli, &l->chip, &b->graph, &b->shape, &known, &it);
     m->adds_up = m->adds_up && known.ranks == 1; /* what was wrong is forgotten */
     run_forget(&known);
-    if (!code && m->adds_up && !find_size(m, b->requests)) {
-        code = run_lengths(l, b, &alone);
+    if (!code && m->adds_up && !find_size(m, l, b)) {
+        code = run_lengths(l, b, b->graph.slots, &alone);
         m->adds_up = !code && are_as_alone(&b->graph, &it, &alone);
-        keep_size(m, b->requests, it.fs - b->graph.layers * alone.layer_fs - alone.head_fs);
+        keep_size(m, l, b, it.fs - b->graph.layers * alone.layer_fs - alone.head_fs);
     }
     *fs = code ? 0 : it.fs;
     return code;
@@ -277,7 +302,7 @@ static enum exit_code add_up(const struct llm *l, const struct batch *b,
                              const struct size_known *size, int64_t *fs)
 {
     struct lengths_take alone;
-    enum exit_code code = run_lengths(l, b, &alone);
+    enum exit_code code = run_lengths(l, b, size->slots, &alone);
 
     *fs = size->rest_fs + b->graph.layers * alone.layer_fs + alone.head_fs;
     return code;
@@ -286,7 +311,7 @@ static enum exit_code add_up(const struct llm *l, const struct batch *b,
 static enum exit_code attention_alone(const struct llm *l, const struct batch *b, int64_t *fs)
 {
     struct lengths_take alone;
-    enum exit_code code = run_lengths(l, b, &alone);
+    enum exit_code code = run_lengths(l, b, 0, &alone);
 
     *fs = alone.attention_fs;
     return code;
@@ -294,7 +319,7 @@ static enum exit_code attention_alone(const struct llm *l, const struct batch *b
 
 static enum exit_code time_of(struct llm *l, struct batch *b, struct memo *m, int64_t *fs)
 {
-    const struct size_known *size = m->adds_up ? find_size(m, b->requests) : NULL;
+    const struct size_known *size = m->adds_up ? find_size(m, l, b) : NULL;
     int64_t sum_fs = 0;
     enum exit_code code = size ? add_up(l, b, size, &sum_fs) : EXIT_OK;
 

@@ -47,12 +47,11 @@ static int by_number(const void *a, const void *b)
 
 static kb_status launch(const struct chip *c, kb_sim *sim, struct replay *r, kb_error *why)
 {
-    static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
+    static const kb_placement each = {KB_REPLICATE, KB_REPLICATE};
     size_t n = (size_t)r->ranks * r->pes;
     kb_tensor *room = NULL;
     kb_status status =
-        kb_tensor_new(sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), (int64_t)(2 * r->half)),
-                      by_rows, &room, why);
+        kb_tensor_new(sim, "room", KB_U8, KB_SHAPE((int64_t)(2 * r->half)), each, &room, why);
 
     if (!status)
         status = kb_tensor_fill_arange(room, 0, 0, why); /* made when it is read: never */

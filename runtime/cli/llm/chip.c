@@ -193,6 +193,41 @@ static uint32_t slices_of_unit(const struct chip *c)
     return most;
 }
 
+/* Has each PE so many bytes in its memory? Simulations place them, so it is one that says so. */
+static bool has_room(const struct chip *c, uint64_t bytes)
+{
+    static const kb_placement each = {KB_REPLICATE, KB_REPLICATE};
+    kb_sim *sim = NULL;
+    kb_tensor *room;
+    kb_error why;
+    bool has =
+        bytes > 0 && kb_sim_new(c->topo, &(kb_options){.no_values = true}, &sim) == KB_OK &&
+        kb_tensor_new(sim, "room", KB_U8, KB_SHAPE((int64_t)bytes), each, &room, &why) == KB_OK;
+
+    kb_sim_free(sim);
+    return has;
+}
+
+/*
+ * The most bytes that each PE can have, in steps of ROOM_STEP; `all`: the machine has no more.
+ * Where some slices are no PE's, or have more PEs than others, it is less than a PE's share of all.
+ */
+static uint64_t largest_room(const struct chip *c, uint64_t all)
+{
+    enum { ROOM_STEP = 256 };
+    uint64_t low = 0, high = all / ROOM_STEP + 1, at = all / kb_pe_count(c->topo) / ROOM_STEP;
+
+    if (has_room(c, at * ROOM_STEP))
+        low = at;
+    if (low > 0 && !has_room(c, (at + 1) * ROOM_STEP))
+        high = at + 1;
+    while (high - low > 1) {
+        at = (low + high) / 2;
+        *(has_room(c, at * ROOM_STEP) ? &low : &high) = at;
+    }
+    return low * ROOM_STEP;
+}
+
 static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
 {
     uint32_t pes = kb_pe_count(c->topo);
@@ -210,7 +245,8 @@ static enum exit_code make_ranks(const struct cli *cli, struct chip *c)
     kb_endpoint slice = {0};
     c->unit_slices = slices_of_unit(c);
     if (kb_pe_slice(c->topo, 0, &slice) == KB_OK)
-        c->unit_bytes = kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo) / c->units;
+        c->unit_bytes = c->unit_pes *
+                        largest_room(c, kb_memory_bytes(c->topo, &slice) * kb_slice_count(c->topo));
     return EXIT_OK;
 }
 

@@ -44,7 +44,7 @@ struct chip {
     uint32_t grid_p;      /* rows of the grid that was asked for; 0: by the number of tokens */
     const char *unit;     /* "sip", "cube", "machine" */
     uint32_t *order;      /* owned: PEs, unit by unit, neighbours behind each other */
-    uint64_t unit_bytes;  /* of the slices of a unit */
+    uint64_t unit_bytes;  /* that its PEs can have in their slices, each as many */
     uint32_t unit_slices; /* over which what a unit has is spread at most */
     struct chip_energy energy;
 };

@@ -59,13 +59,14 @@ static void grow(struct flows *f)
     f->room = room;
 }
 
-/* A transaction, or one of its parts, has ended. */
+/* A transaction, or one of its parts, has ended. The bytes of parts are those of the whole. */
 static void hear(void *arg, const kb_span *span)
 {
     struct flows *f = arg;
     struct flow like = {span->source, span->target, strstr(span->what, "read") != NULL, 0};
 
-    if (kb_place_kind_of(span->target) == KB_AT_NOTHING || span->nbytes == 0)
+    if (span->part == KB_NO_ID || kb_place_kind_of(span->target) == KB_AT_NOTHING ||
+        span->nbytes == 0)
         return;
     if (2 * (f->n + 1) > f->room)
         grow(f);

@@ -75,6 +75,7 @@ struct graph {
     struct llm_limit limit;                  /* of one product */
     uint64_t room, kv_at, kv_bytes, scratch; /* bytes of a PE in all; see struct llm_step */
     uint64_t round; /* a layer is so many bytes behind the one before, or times that; 0: any */
+    uint64_t slots; /* bytes of a TCM that are held for slots of queues: run_rehearsal() */
 };
 
 /* Heads of keys and values in a rank. */

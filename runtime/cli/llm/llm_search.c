@@ -473,9 +473,9 @@ static bool same_product(const struct searched_product *a, const struct searched
 
     return a->p == key->p && a->q == key->q && a->op.x.rows == b->x.rows &&
            a->op.x.cols == b->x.cols && a->op.y.cols == b->y.cols && a->op.y.unit == b->y.unit &&
-           a->op.weight_dtype == b->weight_dtype && a->op.depth == b->depth &&
-           a->op.experts == b->experts && a->op.ep == b->ep && a->expert == key->expert &&
-           a->layers == key->layers;
+           a->op.x.dtype == b->x.dtype && a->op.weight_dtype == b->weight_dtype &&
+           a->op.depth == b->depth && a->op.experts == b->experts && a->op.ep == b->ep &&
+           a->expert == key->expert && a->layers == key->layers;
 }
 
 static const struct searched_product *find(const struct searched *known,

@@ -135,6 +135,8 @@ static enum exit_code run_stage(struct simulator *sim, const struct shape *s, st
     enum exit_code code =
         search_tiles(sim->cli, sim->chip, &stage->graph, s, sim->tries, sim->known, found);
     if (!code)
+        code = run_rehearsal(sim->cli, sim->chip, &stage->graph, &at);
+    if (!code)
         code = time_stage(sim, &at, &stage->graph,
                           !sim->skips_causes && has_new(stage, p) ? cause : NULL, &took);
     if (!code && p->counts && has_new(stage, p))

@@ -5,10 +5,10 @@
  * what else is under way, and on nothing that lies further back: a link or a memory that is free
  * again does not know what passed it, and all layers lie alike in the same slices. So where a layer
  * has taken the same times as the one before, to the femtosecond, for each operation on each PE,
- * relative to the end of the layer before it, all that follow do, too: the kernel leaves them out,
- * and they are added. Where addresses are interleaved, layers lie a whole number of rounds apart,
- * so that they do lie alike. Where none has, or where a machine asks for places (chip.repeats), all
- * layers are simulated.
+ * relative to the end of the layer before it, all that follow do, too, up to the last, while which
+ * ends other things begin than a layer: the kernel leaves some out, and they are added. Where
+ * addresses are interleaved, layers lie a whole number of rounds apart, so that they do lie alike.
+ * Where none has, or where a machine asks for places (chip.repeats), all layers are simulated.
  *
  * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
  * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
@@ -20,8 +20,9 @@
  * meet in collectives at times that shift.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
- * operations hand on. No value is computed. The time of an operation is from the barrier before it
- * to its own, each the latest over all PEs, so that the operations add up to the iteration.
+ * operations hand on. Rooms are alike: a tensor of which each PE has the whole. No value is
+ * computed. The time of an operation is from the barrier before it to its own, each the latest over
+ * all PEs, so that the operations add up to the iteration.
  */
 #include "cli/llm/run.h"
 #include "cli/llm/draws.h"
@@ -70,13 +71,12 @@ size_t run_operations(const struct graph *g)
     return n;
 }
 
-static kb_status launch(const struct chip *c, const struct graph *g, struct work *w, kb_error *why)
+static kb_status launch(const struct graph *g, struct work *w, kb_error *why)
 {
-    static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
+    static const kb_placement each = {KB_REPLICATE, KB_REPLICATE};
     size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
     int64_t room = g->room > 0 ? (int64_t)g->room : 1; /* pauses need none */
-    kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(kb_pe_count(c->topo), room),
-                                     by_rows, &w->room, why);
+    kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(room), each, &w->room, why);
 
     if (!status)
         status = kb_tensor_fill_arange(w->room, 0, 0, why); /* made when it is read: never */
@@ -131,30 +131,35 @@ static size_t repeat_layer(int64_t *each_fs, size_t at, size_t n, int64_t times)
     return at;
 }
 
-/* Times of operations from when each has ended; the last layer counts for those that were not
- * simulated. */
+/*
+ * Times of operations from when each has ended. The layer before the last counts for those that
+ * were not simulated: it is the one that was as the layer before it. Ranks that are ahead begin
+ * with what follows while the last one ends, and that is no layer.
+ */
 static void take_times(const struct graph *g, const struct llm_step *s, int64_t start_fs,
                        int64_t *each_fs, struct iteration *out)
 {
-    int64_t before = start_fs;
+    int64_t before = start_fs, left_out = s->layers - *s->layers_done;
     size_t done = 0, each = 0;
 
     *out = (struct iteration){0};
     for (size_t i = 0, first; i < g->n;) {
         bool is_layer = g->op[first = i].is_layer;
 
-        for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++)
+        for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++) {
+            int64_t more = is_layer && l == *s->layers_done - 2 ? left_out : 0;
+
             for (i = first; i < g->n && g->op[i].is_layer == is_layer; i++) {
-                bool last = is_layer && l == *s->layers_done - 1;
                 int64_t end = ended_fs(s, &g->op[i], done++);
 
-                take(out, i, end - before, last ? 1 + s->layers - *s->layers_done : 1);
+                take(out, i, end - before, 1 + more);
                 if (each_fs)
                     each_fs[each++] = end - before;
                 before = end;
             }
-        if (each_fs && is_layer)
-            each = repeat_layer(each_fs, each, i - first, s->layers - *s->layers_done);
+            if (each_fs)
+                each = repeat_layer(each_fs, each, i - first, more);
+        }
     }
 }
 
@@ -219,6 +224,7 @@ struct manner {
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
     const struct run_count *count;  /* NULL: none */
+    uint64_t *slots_used;           /* of a rehearsal; NULL: it is none */
 };
 
 /* A watch of a run of one layer. */
@@ -297,6 +303,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .kv_dtype = s->kv_dtype,
                               .acc_bytes = c->acc_bytes,
                               .tcm_bytes = c->tcm_bytes,
+                              .slots = g->slots,
+                              .slots_used = how->slots_used,
                               .layers_done = &layers_done,
                               .may_repeat = c->repeats && may_leap(cli, c, g),
                               .limit = g->limit,
@@ -331,7 +339,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status && draws_ids)
         status = kb_sim_observe(w.sim, &(kb_observer){.arg = &draws, .issue = draws_issue}, &why);
     if (!status)
-        status = launch(c, g, &w, &why);
+        status = launch(g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, g, &w, &start_fs);
     if (!code && !gave_up)
         take_times(g, &w.step, start_fs, how->each_fs, out);
@@ -364,6 +372,26 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     free(w.step.leapt);
     free(w.step.agrees);
     free(w.pes);
+    return code;
+}
+
+enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct graph *g,
+                             const struct shape *s)
+{
+    struct chip untold = *c;
+    struct graph layer = *g;
+    struct iteration it;
+    kb_limits limits;
+    uint64_t used = 0;
+    enum exit_code code = EXIT_OK;
+
+    kb_topology_limits(c->topo, &limits);
+    layer.layers = 1;
+    layer.slots = 0;
+    untold.told = NULL;
+    if (limits.queue_memory == KB_TCM && s->tp * c->unit_pes > 1)
+        code = simulate(cli, &untold, &layer, s, &(struct manner){.slots_used = &used}, &it);
+    g->slots = used;
     return code;
 }
 

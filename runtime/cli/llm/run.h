@@ -34,6 +34,16 @@ struct path_watch {
 };
 
 /*
+ * Finds what slots of queues take of a TCM, and holds as much in all runs of `g`, which has its
+ * places: so a queue finds room whenever its first message comes, loads run ahead as far in the
+ * first layer as in the last, and as far in a rank that is alone.
+ *
+ * returns  as run_graph()
+ */
+enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct graph *g,
+                             const struct shape *s);
+
+/*
  * What ranks do between collectives, of one layer, if it takes the same in each layer and whatever
  * other ranks do; else `out` has 0 ranks. Give back with run_forget().
  *

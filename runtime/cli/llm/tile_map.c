@@ -4,11 +4,12 @@
  *     kernbench_map: 1
  *     machine: 961f6c22d6abdc53
  *     products:
- *     - {op: qkv, m: 4, k: 2048, n: 384, x: bf16, w: bf16, grid: 1x8, tile: [1, 64, 128]}
+ *     - {op: qkv, m: 4, k: 2048, n: 384, unit: 64, x: bf16, w: bf16, grid: 1x8, tile: [1, 64, 128]}
  *
- * A product is known by its extents in a rank, its types, its experts if it is of these, and its
- * grid; `op` says for people where
- * it was met first. A tile is m, k, n. Tiles that are good on one machine say nothing of another,
+ * A product is known by its extents in a rank, the columns that stay together, its types, its
+ * experts if it is of these, and its grid; `op` says for people where it was met first. Of several
+ * that are the same by these, as of experts with other rows in each stage, the first is written. A
+ * tile is m, k, n. Tiles that are good on one machine say nothing of another,
  * so the file names the machine by its hash, and is refused for others.
  */
 #include "cli/llm/tile_map.h"
@@ -28,7 +29,8 @@ void tile_map_free(struct tile_map *map)
 static bool is_of(const struct tile_map_entry *e, const struct llm_op *op, uint32_t p, uint32_t q)
 {
     return e->m == op->y.rows && e->k == op->x.cols && e->n == op->y.cols && e->x == op->x.dtype &&
-           e->w == op->weight_dtype && e->experts == op->experts && e->p == p && e->q == q;
+           e->w == op->weight_dtype && e->experts == op->experts && e->p == p && e->q == q &&
+           (e->unit == 0 || e->unit == op->y.unit);
 }
 
 const struct tile_map_entry *tile_map_find(const struct tile_map *map, const struct llm_op *op,
@@ -78,9 +80,10 @@ static void read_tile(struct yaml_read *r, const yaml_node_t *at, struct llm_til
 static void read_entry(struct yaml_read *r, const struct chip *c, const yaml_node_t *at,
                        struct tile_map_entry *e)
 {
-    static const char *const keys[] = {"op", "m",    "k",    "n",       "x",
-                                       "w",  "grid", "tile", "experts", NULL};
+    static const char *const keys[] = {"op",   "m",    "k",       "n",    "x", "w",
+                                       "grid", "tile", "experts", "unit", NULL};
     const yaml_node_t *value[8], *experts = yaml_value(r, at, "experts");
+    const yaml_node_t *unit = yaml_value(r, at, "unit");
     bool has_all = at->type == YAML_MAPPING_NODE;
 
     yaml_check_keys(r, at, keys);
@@ -96,6 +99,7 @@ static void read_entry(struct yaml_read *r, const struct chip *c, const yaml_nod
                                  .x = yaml_dtype(r, value[4]),
                                  .w = yaml_dtype(r, value[5]),
                                  .experts = experts ? yaml_count(r, experts) : 0,
+                                 .unit = unit ? yaml_count(r, unit) : 0,
                                  .line = at->start_mark.line + 1,
                                  .column = at->start_mark.column + 1};
     read_grid(r, c, value[6], e);
@@ -105,7 +109,7 @@ static void read_entry(struct yaml_read *r, const struct chip *c, const yaml_nod
 static bool is_same(const struct tile_map_entry *a, const struct tile_map_entry *b)
 {
     return a->m == b->m && a->k == b->k && a->n == b->n && a->x == b->x && a->w == b->w &&
-           a->experts == b->experts && a->p == b->p && a->q == b->q;
+           a->experts == b->experts && a->unit == b->unit && a->p == b->p && a->q == b->q;
 }
 
 static void add_entry(struct yaml_read *r, struct tile_map *map, const yaml_node_t *at,
@@ -165,6 +169,29 @@ enum exit_code tile_map_read(const struct cli *cli, const struct chip *c, const 
 }
 #endif
 
+/* Has it been written? */
+static bool is_among(const struct mapped *of, size_t n, const struct mapped *product)
+{
+    const struct llm_op *op = product->op;
+    bool found = false;
+
+    for (size_t i = 0; i < n && !found; i++) {
+        const struct llm_op *a = of[i].op;
+        const struct tile_map_entry e = {.m = a->y.rows,
+                                         .k = a->x.cols,
+                                         .n = a->y.cols,
+                                         .unit = a->y.unit,
+                                         .experts = a->experts,
+                                         .x = a->x.dtype,
+                                         .w = a->weight_dtype,
+                                         .p = of[i].p,
+                                         .q = of[i].q};
+
+        found = is_of(&e, op, product->p, product->q);
+    }
+    return found;
+}
+
 enum exit_code tile_map_write(const struct cli *cli, const char *file, const struct mapped *of,
                               size_t n)
 {
@@ -181,14 +208,17 @@ enum exit_code tile_map_write(const struct cli *cli, const char *file, const str
         const struct llm_op *op = of[i].op;
         char line[320], experts[32] = "";
 
+        if (is_among(of, i, &of[i]))
+            continue;
         if (op->experts > 0)
             snprintf(experts, sizeof experts, "experts: %lld, ", (long long)op->experts);
         snprintf(line, sizeof line,
-                 "- {op: %s, m: %lld, k: %lld, n: %lld, x: %s, w: %s, %sgrid: %ux%u, "
+                 "- {op: %s, m: %lld, k: %lld, n: %lld, unit: %lld, x: %s, w: %s, %sgrid: %ux%u, "
                  "tile: [%lld, %lld, %lld]}\n",
                  op->id, (long long)op->y.rows, (long long)op->x.cols, (long long)op->y.cols,
-                 kb_dtype_name(op->x.dtype), kb_dtype_name(op->weight_dtype), experts, of[i].p,
-                 of[i].q, (long long)op->tile.m, (long long)op->tile.k, (long long)op->tile.n);
+                 (long long)op->y.unit, kb_dtype_name(op->x.dtype), kb_dtype_name(op->weight_dtype),
+                 experts, of[i].p, of[i].q, (long long)op->tile.m, (long long)op->tile.k,
+                 (long long)op->tile.n);
         sink_text(&sink, line);
     }
     return sink_close(&sink, cli->program, SINK_KEEP);

@@ -7,6 +7,7 @@
 /* The tile of a product on a grid of PEs. */
 struct tile_map_entry {
     int64_t m, k, n, experts; /* of a rank */
+    int64_t unit;             /* columns that stay together; 0: any */
     kb_dtype x, w;
     uint32_t p, q;
     struct llm_tile tile;

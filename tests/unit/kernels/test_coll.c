@@ -419,6 +419,23 @@ static void many_exchange_without_queues(void **state)
     any_topology_free(small);
 }
 
+/* All are as near behind a switch, so that they would send at once; queues of four take 1 MB of 1,
+ * those of a ring half of it. */
+static void those_that_are_near_have_queues_that_fit(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4};
+    const kb_topology *small = any_topology(
+        "kernbench: 3\nname: small\nsips: 5\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 1, pe: "
+        "{pe_tcm: {size_mb: 1}, pe_ipcq: {slots: 8, slot_bytes: 32768}}}\n");
+    struct plan p = {.pes = pes, .n = 5, .what = 'r', .args = {.count = 2000}, .on = small};
+
+    (void)state;
+    check(p);
+    p.args.algorithm = KB_COLL_DIRECT;
+    assert_refused(p, "queues of 1048576 bytes from the other ranks do not fit");
+    any_topology_free(small);
+}
+
 static const kb_topology *line_of_five(const char *software)
 {
     char yaml[256];
@@ -531,6 +548,7 @@ int main(void)
         cmocka_unit_test(auto_is_the_fastest),
         cmocka_unit_test(one_way_planes_have_rings_of_one_way),
         cmocka_unit_test(many_exchange_without_queues),
+        cmocka_unit_test(those_that_are_near_have_queues_that_fit),
         cmocka_unit_test(vectors_of_far_memories_come_in_few_blocks),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(each_part_that_comes_is_paid),

@@ -1,5 +1,6 @@
 /* test_pay.c -- software.launch_ns, call_ns, step_ns: what kernels wait for them, and where the
- * breakdown counts it. By hand: a load of 4096 bytes of the own slice takes 3 + 18.085 ns on cube8.
+ * breakdown counts it; what a kernel waits by itself; the room that it holds for slots of queues.
+ * By hand: a load of 4096 bytes of the own slice takes 3 + 18.085 ns on cube8.
  */
 #include "support/breakdowns.h"
 #include "support/talks.h"
@@ -176,6 +177,95 @@ static void a_kernel_idles_to_the_femtosecond(void **state)
                "-1 fs are before now"));
 }
 
+/* -- room for slots --------------------------------------------------------------------------- */
+
+/* Of a TCM, and of a queue: 4 slots of 4096 bytes. */
+enum { TCM = 1 << 24, QUEUE = 4 * 4096 };
+
+/* c0.pe1 has all that it may have, except for a word, when c0.pe0 sends it one. */
+static void fills_and_takes(tl_ctx *tl, uint64_t held, int64_t filled)
+{
+    if (tl_pe(tl) == 0) {
+        tl_tensor *x = numbers(tl, 0, 1);
+
+        tl_idle(tl, 100000000);
+        tl_send(tl, 1, 0, x);
+        return;
+    }
+    tl_hold_for_slots(tl, held);
+    tl_alloc(tl, KB_U8, KB_SHAPE(filled));
+    tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1));
+}
+
+static void holds(tl_ctx *tl, const kb_args *args)
+{
+    mark_value(tl, args, 0, (double)tl_slot_bytes(tl));
+    fills_and_takes(tl, QUEUE, TCM - QUEUE - 64);
+    mark_value(tl, args, 1, (double)tl_slot_bytes(tl));
+}
+
+static void holds_nothing(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    fills_and_takes(tl, 0, TCM - QUEUE);
+}
+
+static void has_less(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 1)
+        tl_hold_for_slots(tl, QUEUE);
+    if (tl_pe(tl) == 1)
+        tl_alloc(tl, KB_U8, KB_SHAPE(TCM - QUEUE + 1));
+}
+
+static void holds_too_much(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_hold_for_slots(tl, TCM + 1);
+}
+
+static void has_all(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_alloc(tl, KB_U8, KB_SHAPE(TCM));
+}
+
+static void a_held_room_is_of_slots(void **state)
+{
+    static const uint32_t two[] = {0, 1};
+    struct marks m = {0};
+
+    (void)state;
+    free(talk(&cube8_topology, holds, &m, two, 2));
+    assert_true(m.value[1][0] == 0);
+    assert_true(m.value[1][1] == QUEUE);
+    assert_true(m.value[0][1] == 0);
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, holds_nothing, NULL, two, 2, KB_KERNEL_ERROR).text,
+               "the TCM is exhausted: no 4 bytes in one piece are free"));
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, has_less, NULL, two, 2, KB_KERNEL_ERROR).text,
+               "are free of its 16777216, of which slots of queues have 16384"));
+    assert_non_null(
+        strstr(mistake_of(&cube8_topology, holds_too_much, NULL, one, 1, KB_KERNEL_ERROR).text,
+               "the TCM has 16777216 bytes, not 16777217"));
+}
+
+static void the_next_launch_holds_nothing(void **state)
+{
+    static const uint32_t two[] = {0, 1};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    struct marks m = {0};
+
+    (void)state;
+    launch_talk(sim, holds, &m, two, 2);
+    launch_talk(sim, has_all, NULL, two, 2);
+    run_launched(sim, 0);
+    run_launched(sim, 1);
+    kb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +275,8 @@ int main(void)
         cmocka_unit_test(a_cost_must_be_one),
         cmocka_unit_test(a_kernel_idles_to_the_femtosecond),
         cmocka_unit_test(an_idle_pe_knows_when_it_was_met),
+        cmocka_unit_test(a_held_room_is_of_slots),
+        cmocka_unit_test(the_next_launch_holds_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,7 @@ enum { ROWS = 40, PARTS = 24, WHOLE = PARTS };
 /* The pieces that were told of each part of each row, and its end; those of the whole behind. */
 struct heard {
     int64_t fs[ROWS][PARTS + 1], end_fs[ROWS][PARTS + 1];
+    int64_t ended_fs[ROWS]; /* of what is no part */
 };
 
 static void hear_piece(void *arg, const kb_span *span)
@@ -200,6 +201,10 @@ static void hear_end(void *arg, const kb_span *last)
     struct heard *h = arg;
 
     h->end_fs[last->id][last->part == KB_NO_ID ? WHOLE : last->part] = last->end_fs;
+    if (last->is_part)
+        return;
+    assert_int_equal(h->ended_fs[last->id], 0);
+    h->ended_fs[last->id] = last->end_fs;
 }
 
 /* The wait of the whole and the pieces of a part are the time from issue to the part's end. */
@@ -231,6 +236,7 @@ static void check_pieces(const char *machine)
             last_fs = end_fs > last_fs ? end_fs : last_fs;
         }
         assert_true(last_fs == r.end_fs);
+        assert_true(h->ended_fs[i] == r.end_fs);
         assert_true(h->end_fs[i][1] == 0 ? h->end_fs[i][WHOLE] == 0
                                          : h->end_fs[i][WHOLE] == r.end_fs);
     }

@@ -19,7 +19,8 @@ void load_close(struct spec *spec);
 void load_mapping(struct spec *spec, enum key first, int depth, const struct doc *doc,
                   const yaml_node_t *node);
 
-/* Override one key by "KEY=VALUE", VALUE being YAML, which stands at `at`. False after a message. */
+/* Override one key by "KEY=VALUE", VALUE being YAML, which stands at `at`. False after a message.
+ */
 bool load_set(struct spec *spec, struct place at, const char *assignment);
 
 /* The `len` bytes of the file whole.name, the arena's. NULL after a message. */

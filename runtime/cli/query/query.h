@@ -93,7 +93,8 @@ void kb_query_batch_give(kb_query *query, const kb_llm_batch *batch);
 void kb_query_stop(kb_query *query);
 
 /* The limit that has asked it to stop, as long as nothing has looked: "stopped by --limit-s"; NULL:
- * none. A kernel may compute for long without a look; the caller may then leave it to its thread. */
+ * none. A kernel may compute for long without a look; the caller may then leave it to its thread.
+ */
 const char *kb_query_unheard(kb_query *query);
 
 /* How far it is: `*done` of `*total` (0: not known); what is counted is returned, or "". */

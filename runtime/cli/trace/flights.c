@@ -129,8 +129,8 @@ static struct slice *find_slice(const struct flight *f, const struct component *
 
 /* -- transactions --------------------------------------------------------------------------- */
 
-/* The second flow of a stage: that of its tile or command. A tile has two stages, so the number of a
- * token has 31 bits. */
+/* The second flow of a stage: that of its tile or command. A tile has two stages, so the number of
+ * a token has 31 bits. */
 uint64_t flight_command_flow(uint32_t command, uint32_t token)
 {
     if (command == KB_NO_ID)
@@ -138,8 +138,8 @@ uint64_t flight_command_flow(uint32_t command, uint32_t token)
     return UINT64_C(1) << 63 | ((uint64_t)command + 1) << 31 | (uint32_t)(token + 1);
 }
 
-/* The flow of a transaction. If it is split, its part 0 goes on with it, and each other part has a flow
- * and an end of its own. */
+/* The flow of a transaction. If it is split, its part 0 goes on with it, and each other part has a
+ * flow and an end of its own. */
 static uint64_t flow_of(uint32_t id, uint32_t part)
 {
     return (part == KB_NO_ID ? 0 : (uint64_t)part) << 32 | ((uint64_t)id + 1);

@@ -5,8 +5,8 @@
 
 /*
  * Keys of flights: a command and a PE's kernel are flights, too. A transaction's key is its id, and
- * the parts of one that is split, up to 2^20, have flights of their own. Each kind has a bit that no
- * other sets.
+ * the parts of one that is split, up to 2^20, have flights of their own. Each kind has a bit that
+ * no other sets.
  */
 #define COMMAND_KEY (UINT64_C(1) << 61) /* and its id */
 #define KERNEL_KEY  (UINT64_C(1) << 62) /* and the number of its PE */

@@ -257,10 +257,10 @@ static void add_step(void *arg, const kb_breakdown_step *step)
     int64_t *total_fs = arg, fs = 0;
 
     for (size_t i = 0; i < step->n_shares; i++) {
-        bool of_call =
-            step->share[i].cause == KB_CAUSE_DISPATCH || step->share[i].cause == KB_CAUSE_ROOM_WAIT;
+        kb_cause cause = step->share[i].cause;
 
-        assert_true(!of_call || step->share[i].sum_fs > 0);
+        assert_int_not_equal(cause, KB_CAUSE_ROOM_WAIT);
+        assert_true(cause != KB_CAUSE_DISPATCH || step->share[i].sum_fs > 0);
         fs += step->share[i].sum_fs;
     }
     if (fs != step->end_fs - step->begin_fs)

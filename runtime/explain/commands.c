@@ -168,7 +168,8 @@ void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
                          .kernel = pe->launch->request.name,
                          .start_fs = (int64_t)t,
                          .end_fs = -1,
-                         .after = KB_NO_ID};
+                         .after = KB_NO_ID,
+                         .end_stretch = KB_NO_ID};
 
     if (cause)
         *cause =
@@ -176,19 +177,16 @@ void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
     TELL(spans_of(s), start, &run);
 }
 
-/* The stretch that has made room for a command that is issued now: while it was waited for at its
- * issue, or just before its call. */
+/* The stretch that has made room for a command that is issued now, while its kernel waited for
+ * nothing else: at its issue, or before its call. */
 static void take_room(struct kb_sim *s, struct command *c)
 {
     struct cause_of_call *cause = cause_of(s, c->pe);
-    int64_t least_fs = pe_issue_fs(c->pe) + c->launch_fs + c->collective_fs;
 
-    c->room = KB_NO_ID;
-    if (!cause || cause->room == KB_NO_ID)
+    c->room = cause ? cause->room : KB_NO_ID;
+    if (c->room == KB_NO_ID)
         return;
     c->room_end_fs = cause->room_end_fs;
-    if (c->room_end_fs == c->op.t_issue_fs || c->room_end_fs + least_fs == c->op.t_issue_fs)
-        c->room = cause->room;
     cause->room = KB_NO_ID;
 }
 
@@ -326,7 +324,8 @@ void commands_stop(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
                          .start_fs = cause ? cause->start_fs : 0,
                          .end_fs = (int64_t)t,
                          .after = cause ? cause->after : KB_NO_ID,
-                         .after_end = cause && cause->after_end};
+                         .after_end = cause && cause->after_end,
+                         .end_stretch = cause ? cause->room : KB_NO_ID};
 
     TELL(spans_of(s), leave, &run);
 }

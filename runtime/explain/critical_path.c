@@ -302,15 +302,15 @@ struct at {
     int64_t fs;
 };
 
-/* Where a path goes on that has come to the beginning of a command: it was called, or what makes
- * its operand has ended. */
-static struct at before_command(const struct link *link)
+/* Where a path goes on that has come to the beginning of a command: it was called, or `maker`,
+ * which makes its operand, has ended. */
+static struct at before_command(const struct link *link, uint32_t maker, int64_t start_fs)
 {
     uint32_t pe = link->step.pe;
 
-    if (link->maker == KB_NO_ID)
+    if (maker == KB_NO_ID)
         return (struct at){pe, link->after, link->after_end, KB_NO_ID, link->step.begin_fs};
-    return (struct at){pe, link->maker, true, KB_NO_ID, link->start_fs};
+    return (struct at){pe, maker, true, KB_NO_ID, start_fs};
 }
 
 /* One more step, and room for `n` shares of it. NULL: no memory. */
@@ -358,9 +358,9 @@ static bool is_before_start(const kb_share *share)
     return is_before_issue(share) || share->cause == KB_CAUSE_OPERAND_WAIT;
 }
 
-/* A command, or a part of it that begins with its call; of one that has waited for an operand,
- * from its start on. */
-static kb_status put_from_start(struct path *path, const struct link *link,
+/* A command, or a part of it that begins with its call; of one that has waited for what `maker`
+ * makes, from its start on. */
+static kb_status put_from_start(struct path *path, uint32_t maker, int64_t start_fs,
                                 const kb_breakdown_step *like, const kb_share *share, size_t n)
 {
     kb_breakdown_step step = *like;
@@ -368,7 +368,7 @@ static kb_status put_from_start(struct path *path, const struct link *link,
     kb_share *kept;
     size_t n_kept = 0;
 
-    if (link->maker == KB_NO_ID)
+    if (maker == KB_NO_ID)
         return put_step(path, like, share, n);
     kept = malloc((n + 1) * sizeof *kept);
     if (!kept)
@@ -376,7 +376,7 @@ static kb_status put_from_start(struct path *path, const struct link *link,
     for (size_t i = 0; i < n; i++)
         if (!is_before_start(&share[i]))
             kept[n_kept++] = share[i];
-    step.begin_fs = link->start_fs;
+    step.begin_fs = start_fs;
     status = put_step(path, &step, kept, n_kept);
     free(kept);
     return status;
@@ -425,8 +425,9 @@ static kb_status step_stretch(const struct paths *p, struct path *path, struct a
     step.begin_fs = x->told.begin_fs;
     step.end_fs = x->told.end_fs;
     if (x->told.before == KB_NO_ID) {
-        *at = before_command(link);
-        return put_from_start(path, link, &step, &all->share[x->first_share], x->told.n_shares);
+        *at = before_command(link, x->told.maker, x->told.start_fs);
+        return put_from_start(path, x->told.maker, x->told.start_fs, &step,
+                              &all->share[x->first_share], x->told.n_shares);
     }
     *at = (struct at){link->step.pe, link->after, link->after_end, x->told.before, step.begin_fs};
     return put_step(path, &step, &all->share[x->first_share], x->told.n_shares);
@@ -447,9 +448,9 @@ static kb_status step_command(const struct paths *p, struct path *path, struct a
     if (at->fs != (whole ? link->step.end_fs : link->issue_fs))
         return KB_INTERNAL;
     if (whole) {
-        *at = before_command(link);
-        return put_from_start(path, link, &link->step, &h->share[link->first_share],
-                              link->step.n_shares);
+        *at = before_command(link, link->maker, link->start_fs);
+        return put_from_start(path, link->maker, link->start_fs, &link->step,
+                              &h->share[link->first_share], link->step.n_shares);
     }
     *at = (struct at){at->pe, link->after, link->after_end, KB_NO_ID, link->step.begin_fs};
     return put_dispatch(p, path, link);
@@ -459,7 +460,7 @@ static kb_status step_command(const struct paths *p, struct path *path, struct a
 static kb_status follow(const struct paths *p, struct path *path)
 {
     const kb_kernel_run *run = &path->last;
-    struct at at = {run->pe, run->after, run->after_end, KB_NO_ID, run->end_fs};
+    struct at at = {run->pe, run->after, run->after_end, run->end_stretch, run->end_fs};
     kb_status status = KB_OK;
 
     while (!status && (at.stretch != KB_NO_ID || at.after != KB_NO_ID))

@@ -66,12 +66,15 @@ void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *s
         shares_add(s, shares, &dispatch);
 }
 
-/* It follows from what has made room for the command: the call, or the issue, came behind that. */
+/* It follows from what has made room for the command: the call, or the issue, came behind that.
+ * Costs of software were paid before the wait, or behind it. */
 static void begin_with_room(struct kb_sim *s, struct chain *chain, const struct command *c)
 {
     struct chain called = *chain;
 
     called.call_fs = c->room_end_fs;
+    if (c->room_end_fs + pe_issue_fs(c->pe) == chain->issue_fs)
+        called.launch_fs = called.collective_fs = 0;
     chain_follow(chain, c->room, c->room_end_fs);
     if (c->room_end_fs < chain->issue_fs)
         messages_dispatch(s, &called, &chain->since);
@@ -85,6 +88,8 @@ void chain_begin(struct kb_sim *s, struct chain *chain, const struct command *c)
     chain->issue_fs = c->op.t_issue_fs;
     chain->launch_fs = c->launch_fs;
     chain->collective_fs = c->collective_fs;
+    chain->maker = c->maker;
+    chain->start_fs = c->since_fs;
     chain->before = KB_NO_ID;
     chain->shares.n = chain->since.n = 0;
     if (c->room != KB_NO_ID && c->maker == KB_NO_ID)
@@ -106,7 +111,9 @@ uint32_t messages_stretch(struct kb_sim *s, struct chain *chain, int64_t end_fs)
                                           .end_fs = end_fs,
                                           .share = shares->row,
                                           .n_shares = shares->n,
-                                          .before = chain->before});
+                                          .before = chain->before,
+                                          .maker = called ? chain->maker : KB_NO_ID,
+                                          .start_fs = chain->start_fs});
     shares->n = n;
     return number;
 }
@@ -196,6 +203,14 @@ void messages_add_way(struct kb_sim *s, struct shares *shares, struct word_way w
     piece.sum_fs = way.overhead_fs;
     if (piece.sum_fs)
         shares_add(s, shares, &piece);
+}
+
+/* The same as a part of the chain. */
+static void add_way(struct kb_sim *s, struct chain *chain, struct word_way way, uint32_t to)
+{
+    messages_add_way(s, &chain->shares, way, to);
+    if (chain->before != KB_NO_ID)
+        messages_add_way(s, &chain->since, way, to);
 }
 
 /* Counts a wait for another PE, which has ended. */
@@ -308,7 +323,7 @@ static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct word
     if (last->talk.stretch != KB_NO_ID)
         return last->talk.stretch;
     chain_begin(s, &x, last);
-    messages_add_way(s, &x.shares, way, lowest);
+    add_way(s, &x, way, lowest);
     last->talk.stretch = messages_stretch(s, &x, there_fs);
     chain_free(&x);
     return last->talk.stretch;
@@ -345,13 +360,12 @@ bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, st
     spans_of(s)->slots[slot].stretch = KB_NO_ID;
     chain_begin(s, chain, c);
     if (c == last) {
-        messages_add_way(s, &chain->shares, to, lowest);
+        add_way(s, chain, to, lowest);
     } else {
         wait_for_last(s, chain, c, last, there_fs);
         chain_follow(chain, last_stretch(s, last, to, there_fs, lowest), there_fs);
-        messages_add_way(s, &chain->since, back, c->pe->number);
     }
-    messages_add_way(s, &chain->shares, back, c->pe->number);
+    add_way(s, chain, back, c->pe->number);
     return true;
 }
 

@@ -20,6 +20,8 @@ struct chain {
     uint32_t command, pe; /* op_id; KB_NO_ID: no kernel's */
     int64_t call_fs, issue_fs;
     int64_t launch_fs, collective_fs; /* costs of software, paid before the issue */
+    uint32_t maker;                   /* kb_stretch.maker, .start_fs */
+    int64_t start_fs;
     struct shares shares;
     /* If another PE or command let it begin: that one's stretch, since when, and the shares from
      * there on. */

@@ -836,8 +836,8 @@ typedef struct kb_command {
     bool after_end;
     int64_t return_fs; /* the call returned: at its end, its issue, or the issue of a send's last
                           piece */
-    /* If another PE caused its return before its end, or another PE or command its end: the
-     * stretches; or KB_NO_ID. */
+    /* If another PE, or what made room in the TCM, caused its return before its end, or another PE
+     * or command its end: the stretches; or KB_NO_ID. */
     uint32_t return_stretch, end_stretch;
     uint32_t maker; /* of its operands, or the accumulator's content, the command that let it start
                        after its issue; KB_NO_ID */
@@ -846,9 +846,9 @@ typedef struct kb_command {
 /*
  * A part of a command's time between two points where PEs, or commands of one, depend on each
  * other. It begins with the call, or when the message, word or slot that the command waited for set
- * out from the other PE, or when it got the channel or engine that another command had. It ends
- * when its own message or word arrives, when its slot, channel or engine is free again, when its
- * call returns, or when the command ends.
+ * out from the other PE, or when it got the channel, engine or room that another command had. It
+ * ends when its own message or word arrives, when its slot, channel, engine or room is free again,
+ * when its call returns, or when the command ends.
  */
 typedef struct kb_stretch {
     uint32_t number; /* 0, 1, 2, ... */
@@ -856,8 +856,10 @@ typedef struct kb_stretch {
     int64_t begin_fs, end_fs;
     const kb_share *share; /* they add up to it */
     size_t n_shares;
-    uint32_t before; /* the stretch, of another PE or another command, that ended when it begins;
-                        KB_NO_ID: the call */
+    uint32_t before;  /* the stretch, of another PE or another command, that ended when it begins;
+                         KB_NO_ID: the call */
+    uint32_t maker;   /* of one that begins with the call: kb_command.maker and .start_fs as they */
+    int64_t start_fs; /* were then; its turn on an accumulator comes later */
 } kb_stretch;
 
 /* A kernel on one PE. */
@@ -865,9 +867,11 @@ typedef struct kb_kernel_run {
     uint32_t launch, pe;
     const char *kernel;
     int64_t start_fs;
-    int64_t end_fs; /* -1: not known yet */
-    uint32_t after; /* after its end: the command that it ended with; KB_NO_ID: none */
-    bool after_end; /* it ended with the end of that command, not with its issue */
+    int64_t end_fs;       /* -1: not known yet */
+    uint32_t after;       /* after its end: the command that it ended with; KB_NO_ID: none */
+    bool after_end;       /* it ended with the end of that command, not with its issue */
+    uint32_t end_stretch; /* instead, the stretch that made room which the kernel waited for last;
+                             KB_NO_ID */
 } kb_kernel_run;
 
 /*

@@ -419,18 +419,21 @@ void kernel_pay(struct tl_ctx *pe, int64_t launch_fs, int64_t collective_fs)
     kernel_wait(pe);
 }
 
-/* A command is called: what was paid just before, or before the wait for room, is its own time. */
-static __attribute__((noinline)) void call_paid(struct command *c)
+/*
+ * A command is called at `now_fs`: since when its kernel has paid, or waited for room, for nothing
+ * but this. What it has paid then is the command's.
+ */
+static __attribute__((noinline)) int64_t called_since(struct tl_ctx *pe, int64_t now_fs)
 {
-    struct tl_ctx *pe = c->pe;
-    int64_t fs = paid_until(pe, c->call_fs);
+    int64_t paid_last_fs = paid_until(pe, now_fs);
+    int64_t since_fs = room_since(pe, now_fs - paid_last_fs);
+    int64_t paid_first_fs = paid_last_fs ? 0 : paid_until(pe, since_fs);
 
-    if (!fs)
-        fs = paid_until(pe, room_since(pe, c->call_fs));
-    if (!fs)
+    if (!paid_last_fs && !paid_first_fs)
         pe->paid = (struct paid){0};
     pe->paid.counted = true;
-    c->call_fs -= fs;
+    pe->room_fs = 0;
+    return since_fs - paid_first_fs;
 }
 
 /* Does it give the kernel something? Then it blocks under tl_async(true), too. */
@@ -441,8 +444,6 @@ static inline bool gives(const struct command *c)
 
 static __attribute__((noinline)) void call_overlaps(struct command *c)
 {
-    c->call_fs = room_since(c->pe, c->call_fs);
-    c->pe->room_fs = 0;
     if (c->overlaps && !gives(c))
         c->async = true;
 }
@@ -454,8 +455,8 @@ void kernel_call(struct command *c)
 
     c->call_fs = (int64_t)pe->kernels->now_fs;
     c->overlaps = pe->overlaps;
-    if (paid_fs(&pe->paid))
-        call_paid(c);
+    if (paid_fs(&pe->paid) || pe->room_fs)
+        c->call_fs = called_since(pe, c->call_fs);
     if (pe->overlapped)
         call_overlaps(c);
     if (c->result && c->async)

@@ -582,12 +582,14 @@ run llm llama-3.2-1b --prefill 33 --chunk 16 --batch 2 --search grid --tries 1 -
 equal "the last piece of a prompt has one token of each request" "1x8 2x4" "$(total '[.totals[].grid] | sort | join(" ")')"
 run llm llama-3.2-1b --decode 16 --batch 4 --search grid --grid 2x4 --tp 4,2 --tries 1 --format json --quiet
 equal "a grid that is given stays" "4/2x4 2/2x4" "$(total '[.totals[] | "\(.tp)/\(.grid)"] | join(" ")')"
-run llm llama-3.2-1b --decode 16 --batch 4 --search parallel,grid --pp 2 --tries 1 --format json --quiet
+run llm llama-3.2-1b --decode 16 --batch 4 --search grid,parallel --pp 2 --tries 1 --format json --quiet
 equal "grids of all divisions, by the tokens of a part" "1/4/1x8 2/2/1x8 4/1/1x8 4/1/2x4" "$(total '[.totals[] | "\(.tp)/\(.dp)/\(.grid)"] | sort | join(" ")')"
 refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel
 refused "none is possible" 2 "llama-3.2-1b: none of 0 divisions of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
 refused "a search of two batches" 2 "--search parallel is of one --batch and --decode" llm llama-3.2-1b --search parallel --batch 1,2
-refused "another search" 2 "--search 'all' is not parallel, grid or parallel,grid" llm llama-3.2-1b --search all
+for search in all parallel, ,grid grids; do
+    refused "--search $search" 2 "--search '$search' is not parallel, grid or parallel,grid" llm llama-3.2-1b --search $search
+done
 refused "a grid of another number of parts" 2 "--microbatches 3 does not divide a batch of 4" \
     llm llama-3.2-1b --decode 16 --batch 4 --pp 2 --microbatches 3 --search grid
 

@@ -171,23 +171,38 @@ bool llm_searches(const struct llm *l)
     return l->search.divisions || l->search.grids;
 }
 
+/* False: it is no word of a search. */
+static bool search_word(struct llm *l, const char *word, size_t n)
+{
+    if (n == strlen("parallel") && strncmp(word, "parallel", n) == 0)
+        l->search.divisions = true;
+    else if (n == strlen("grid") && strncmp(word, "grid", n) == 0)
+        l->search.grids = true;
+    else
+        return false;
+    return true;
+}
+
 /* One number of requests, and one step. */
 static enum exit_code read_search(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
-    const char *word = o->search;
-    bool both = word && strcmp(word, "parallel,grid") == 0;
+    const char *at = o->search;
 
-    if (!word)
+    if (!at)
         return EXIT_OK;
-    l->search.divisions = both || strcmp(word, "parallel") == 0;
-    l->search.grids = both || strcmp(word, "grid") == 0;
-    if (!llm_searches(l))
-        return cmd_say(l->cli, EXIT_USAGE, "--search '%s' is not parallel, grid or parallel,grid",
-                       word);
+    for (bool more = true; more;) {
+        size_t n = strcspn(at, ",");
+
+        if (!search_word(l, at, n))
+            return cmd_say(l->cli, EXIT_USAGE,
+                           "--search '%s' is not parallel, grid or parallel,grid", o->search);
+        more = at[n] != '\0';
+        at += n + more;
+    }
     if (l->batches.n > 1 || l->decodes.n > 1 || o->graph)
         return cmd_say(l->cli, EXIT_USAGE,
-                       "--search %s is of one --batch and --decode, without --graph", word);
+                       "--search %s is of one --batch and --decode, without --graph", o->search);
     return EXIT_OK;
 }
 

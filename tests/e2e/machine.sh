@@ -100,7 +100,7 @@ refused "the version of the file that was compiled" 2 "--set kernbench=2: what t
 equal "that of another file decides what it leaves out" "$("$B/kbgen" --set kernbench=2 --hash tests/machines/cube8.yaml)" \
     "$("$any" --machine tests/machines/cube8.yaml info --set kernbench=2 --format csv | sed -n 's/^hash,//p')"
 # a file of keys
-cat >keys.yaml <<'END'
+cat >"$work/keys.yaml" <<'END'
 # a memory, and an engine
 cube:
   hbm: {bw_gbs: 512, efficiency: 0.9}
@@ -110,17 +110,17 @@ contention: {links: 'ideal'}
 END
 equal "a file of keys is each of them by itself" \
     "$("$SIM" info --set cube.hbm.bw_gbs=512 --set cube.hbm.efficiency=0.9 --set cube.pe.pe_gemm.mac=[32,16,16] --set contention.links=ideal --format csv | sed -n 's/^hash,//p')" \
-    "$("$SIM" info --set @keys.yaml --format csv | sed -n 's/^hash,//p')"
-equal "and kbgen's" "$("$B/kbgen" --set @keys.yaml --hash "$root/tests/machines/cube8.yaml")" \
-    "$("$any" --machine "$root/tests/machines/cube8.yaml" info --set @keys.yaml --format csv | sed -n 's/^hash,//p')"
-equal "the last one counts" "$("$SIM" info --set @keys.yaml --set cube.hbm.bw_gbs=64 --format csv | sed -n 's/^set,//p')" \
-    "@keys.yaml
+    "$("$SIM" info --set "@$work/keys.yaml" --format csv | sed -n 's/^hash,//p')"
+equal "and kbgen's" "$("$B/kbgen" --set "@$work/keys.yaml" --hash "$root/tests/machines/cube8.yaml")" \
+    "$("$any" --machine "$root/tests/machines/cube8.yaml" info --set "@$work/keys.yaml" --format csv | sed -n 's/^hash,//p')"
+equal "the last one counts" "$("$SIM" info --set "@$work/keys.yaml" --set cube.hbm.bw_gbs=64 --format csv | sed -n 's/^set,//p')" \
+    "@$work/keys.yaml
 cube.hbm.bw_gbs=64.0 (was 256.0)"
 # wrong_keys NAME MESSAGE TEXT: a file of keys with a mistake
 wrong_keys()
 {
-    printf '%b' "$3" >wrong.yaml
-    refused "$1" 3 "$2" probe --set @wrong.yaml
+    printf '%b' "$3" >"$work/wrong.yaml"
+    refused "$1" 3 "$work/$2" probe --set "@$work/wrong.yaml"
 }
 wrong_keys "a key that there is not, in a file" "wrong.yaml:2:17: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" 'cube:\n  hbm: {bw_gbz: 3}\n'
 wrong_keys "a value out of its range" "wrong.yaml:2:8: 'cube.pes' must be 0..256, not '-3'" 'cube:\n  pes: -3\n'

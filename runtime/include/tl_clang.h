@@ -151,6 +151,7 @@
 #define tl_pay                 TL_BEGIN(tl_pay_at) TL_END
 #define tl_idle                TL_BEGIN(tl_idle_at) TL_END
 #define tl_skip                TL_BEGIN(tl_skip_at) TL_END
+#define tl_hold_for_slots      TL_BEGIN(tl_hold_for_slots_at) TL_END
 #define tl_fail                TL_BEGIN(tl_fail_at) TL_END
 
 #pragma clang diagnostic pop

@@ -1,8 +1,8 @@
 /* llm_time.c -- what a language model takes on a machine, without rows, to compare machines. */
 #include "cli/llm/llm_time.h"
+#include "cli/llm/chakra_run.h"
 #include "cli/llm/graph_yaml.h"
 #include "cli/llm/llm_iterate.h"
-#include "cli/llm/chakra_run.h"
 #include <stdio.h>
 
 bool llm_times_tokens(const struct opts *o)

@@ -246,14 +246,7 @@ static const kb_topology *any_slices(struct rng *r)
 static bool hold_bound(const kb_topology *topo, struct rng *r)
 {
     struct cli cli = cli_of(topo, KB_FUSED);
-    struct shape s = {.tp = 1,
-                      .batch = any(r, 1, 80),
-                      .q = 1,
-                      .kv = 16,
-                      .page = 16,
-                      .weights = KB_BF16,
-                      .act = KB_BF16,
-                      .kv_dtype = KB_BF16};
+    struct shape s = decode_of(1, any(r, 1, 80), 16);
     struct graph g = {.n = 1, .layers = 1};
     struct iteration it;
     struct chip chip;
@@ -347,14 +340,7 @@ static void no_product_is_faster_than_its_bound(void **state)
 /* The response to the host, which comes later, belongs to no product. */
 static void a_run_ends_at_its_limit(void **state)
 {
-    struct shape s = {.tp = 1,
-                      .batch = 40,
-                      .q = 1,
-                      .kv = 16,
-                      .page = 16,
-                      .weights = KB_BF16,
-                      .act = KB_BF16,
-                      .kv_dtype = KB_BF16};
+    struct shape s = decode_of(1, 40, 16);
     const kb_engine engines[] = {KB_FUSED, KB_HOP};
     struct llm_op op = {.kind = LLM_GEMM,
                         .x = {40, 512, 1, 1, KB_BF16},

@@ -254,6 +254,14 @@ typedef struct kb_cube {
 
 /* KB_BAD_REQUEST: there is no such cube. */
 kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_cube *out);
+/*
+ * The ways from a cube to another, of which transactions take one by their ids (sip.paths); 0: none,
+ * or one of them has neither PE nor slice. Cubes are counted over all SIPs.
+ */
+uint32_t kb_ways(const kb_topology *topo, uint32_t from, uint32_t to);
+/* Does a way from a SIP to another lead through a third one? */
+bool kb_sips_pass(const kb_topology *topo);
+
 /* The cubes of a SIP, `cubes_per_sip` of them, in the order of a lap from neighbour to neighbour if
  * they are a grid, else by number. */
 void kb_cube_lap(const kb_topology *topo, uint32_t *cubes);

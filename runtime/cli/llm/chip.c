@@ -285,20 +285,34 @@ static bool says(const kb_info *info, const char *text)
 }
 
 /* Between two cubes others pass their NoC from port to port, where cubes are units: a way of its
- * own, unless the NoC is a mesh. Between SIPs only a switch is sure to lead past the others. */
+ * own, unless the NoC is a mesh. */
 static bool has_lone_units(const struct chip *c)
 {
     if (c->round > 0 || says(&c->info, "space: hbm")) /* its memories are those of others, too */
         return false;
     if (c->info.sips > 1)
-        return c->units <= 2 || strcmp(c->info.fabric, "switch") == 0;
+        return !kb_sips_pass(c->topo);
     return !c->info.noc_mesh;
+}
+
+/* Is there one way at most between two cubes of a SIP? */
+static bool has_one_way(const struct chip *c, uint32_t sip)
+{
+    uint32_t n = c->info.cubes_per_sip;
+
+    for (uint32_t pair = 0; pair < n * n; pair++)
+        if (kb_ways(c->topo, sip * n + pair / n, sip * n + pair % n) > 1)
+            return false;
+    return true;
 }
 
 /* Do ids decide nothing inside of a unit, and are they drawn behind the barriers of leaps? */
 static bool has_ways_outside(const struct chip *c)
 {
-    return c->info.sips == 1 && c->units > 1 && c->unit_pes > 1 && c->command_ns > 0;
+    for (uint32_t sip = 0; c->info.sips > 1 && sip < c->info.sips; sip++)
+        if (!has_one_way(c, sip))
+            return false;
+    return c->units > 1 && c->unit_pes > 1 && c->command_ns > 0;
 }
 
 static bool is_like(const struct chip *c, uint32_t sip, uint32_t cube, const kb_cube *first)

@@ -217,17 +217,30 @@ static void ranks_that_are_ahead_take_the_same_times(void **state)
     " {each: [\"c[0-3]\", c5], link: b}]}\n"                                                       \
     "cubes: {\"c[0-3]\": gpu, \"c[4-5]\": sw}\n"
 
+/* SIPs of two dies, between which transactions take one of the switches by their ids. */
+#define RAILS                                                                                      \
+    "kernbench: 3\nname: rails\nsips: 4\n"                                                         \
+    "links: {hbi: {bw_gbs: 500.0, latency_ns: 10.0}, nvl: {bw_gbs: 5.0, latency_ns: 125.0}}\n"     \
+    "kinds: {gpu: {pes: 3, hbm: {slices: 3}}, hub: {pes: 0, hbm: {slices: 0}}}\n"                  \
+    "fabric: {shape: net, switches: 3, net: [{each: ['s*.c2', 'sw*'], link: nvl}]}\n"              \
+    "sip: {cubes: 3, paths: 3, net: [{list: [c0-c1, c0-c2, c1-c2], link: hbi}]}\n"                 \
+    "cubes: {'s*.c[0-1]': gpu, 's*.c2': hub}\n"
+
+#define SIPS(net, rails)                                                                           \
+    "kernbench: 3\nname: sips\nsips: 3\nlinks: {nvl: {bw_gbs: 5.0, latency_ns: 125.0}}\n"          \
+    "cube: {pes: 2, hbm: {slices: 2}}\nsip: {cubes: 4, paths: 2, net: [{list: " net "}]}\n"        \
+    "fabric: {shape: net, switches: 2, net: [{each: ['s*.c0', 'sw*'], link: nvl}" rails "]}\n"
+
 /* What is leapt over leaves its ids free. */
-static void ids_are_those_of_all_commands(void **state)
+static void check_ids(const char *machine)
 {
-    const kb_topology *topo = any_topology(WAYS);
+    const kb_topology *topo = any_topology(machine);
     struct cli cli = cli_of(topo, KB_FUSED);
     const struct model m = small_model(MODEL_LLAMA);
     struct iteration few, all;
     struct chip chip;
     struct graph g;
 
-    (void)state;
     assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
     assert_true(chip.leaps && chip.has_lone_units && chip.has_like_units && !chip.repeats);
     chip_free(&chip);
@@ -241,6 +254,36 @@ static void ids_are_those_of_all_commands(void **state)
         assert_memory_equal(&few, &all, sizeof few);
     }
     any_topology_free(topo);
+}
+
+static void ids_are_those_of_all_commands(void **state)
+{
+    (void)state;
+    check_ids(WAYS);
+    check_ids(RAILS);
+}
+
+static bool leaps_on(const char *machine)
+{
+    const kb_topology *topo = any_topology(machine);
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct chip chip;
+
+    assert_int_equal(chip_of(&cli, &chip), EXIT_OK);
+    bool leaps = chip.leaps && chip.has_lone_units;
+    chip_free(&chip);
+    any_topology_free(topo);
+    return leaps;
+}
+
+/* A SIP in whose own net ids choose, and one that lies between two others. */
+static void ids_or_others_inside_of_a_rank_forbid_leaps(void **state)
+{
+    (void)state;
+    assert_true(leaps_on(SIPS("[c0-c1, c1-c2, c2-c3, c0-c2]", "")));
+    assert_false(leaps_on(SIPS("[c0-c1, c1-c2, c2-c3, c3-c0]", "")));
+    assert_false(leaps_on(
+        SIPS("[c0-c1, c1-c2, c2-c3, c0-c2]", ", {list: [s0.c1-s1.c1, s1.c1-s2.c1], link: nvl}")));
 }
 
 /* Ranks of one PE have no barrier between what they leap over and a collective. */
@@ -283,6 +326,7 @@ int main(void)
         cmocka_unit_test(ranks_that_are_ahead_take_the_same_times),
         cmocka_unit_test(layers_of_other_experts_are_simulated),
         cmocka_unit_test(ids_are_those_of_all_commands),
+        cmocka_unit_test(ids_or_others_inside_of_a_rank_forbid_leaps),
         cmocka_unit_test(causes_are_those_without_leaps),
     };
 

@@ -414,6 +414,48 @@ static void rails_behind_routers(void **state)
     CHECK(RAILS, {KB_READ, "s2.c1.pe0", "s1.c0.slice0", 110370000});
 }
 
+/* Of kb_ways() between two cubes of RAILS, and of its SIPs. */
+static void ways_are_counted(void **state)
+{
+    const kb_topology *topo = topology(RAILS), *dies = topology(DIES);
+
+    (void)state;
+    assert_int_equal(kb_ways(topo, 0, 1), 1);
+    assert_int_equal(kb_ways(topo, 0, 5), 2); /* s0.c0 to s2.c1, by two switches */
+    assert_int_equal(kb_ways(topo, 0, 6), 0); /* a switch */
+    assert_false(kb_sips_pass(topo));
+    assert_int_equal(kb_ways(dies, 4, 7), 1);
+    assert_int_equal(kb_ways(dies, 4, 12), 0);
+    any_topology_free(dies);
+    any_topology_free(topo);
+}
+
+/* Does a way lead through a third SIP of three in a row with these rails? */
+static bool passes(const char *rails)
+{
+    char text[1024];
+
+    snprintf(text, sizeof text,
+             HEAD "sips: 3\nlinks: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}\ncube: {pes: 1}\n"
+                  "fabric: {shape: net, switches: 1, net: [%s]}\n"
+                  "sip: {cubes: 2, paths: 2, net: [{list: [c0-c1]}]}\n",
+             rails);
+    const kb_topology *topo = topology(text);
+    bool found = kb_sips_pass(topo);
+    any_topology_free(topo);
+    return found;
+}
+
+static void sips_pass_each_other(void **state)
+{
+    (void)state;
+    assert_false(passes("{each: ['s*.c1', sw0], link: nvl}"));
+    assert_true(passes("{list: [s0.c0-s1.c0, s1.c1-s2.c1, s0.c1-sw0], link: nvl}"));
+    /* from s0.c0 to s2.c0 by the switch or through s1, as far */
+    assert_true(passes("{each: ['s[0-2].c0', sw0], link: nvl},"
+                       " {list: [s0.c0-s1.c0, s1.c0-s2.c0], link: nvl}"));
+}
+
 #define MESHES(links)                                                                              \
     HEAD "ns_per_mm: 0.0\ncontention: {links: " links "}\nsips: 2\n"                               \
          "links: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}\n"                                         \
@@ -458,6 +500,8 @@ int main(void)
         cmocka_unit_test(ways_share_no_link),
         cmocka_unit_test(requests_take_the_first_way),
         cmocka_unit_test(rails_behind_routers),
+        cmocka_unit_test(ways_are_counted),
+        cmocka_unit_test(sips_pass_each_other),
         cmocka_unit_test(rails_between_meshes),
     };
 

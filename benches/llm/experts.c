@@ -9,8 +9,10 @@
  * they are multiplied, and lie in y in the order of slots by experts. Nothing is sent.
  *
  * Experts are divided among ep ranks: all of them know all tokens, and rank i sends those that it
- * owns, part i of ep. Between two ranks so many rows are sent as the most that any pair has, `cap`,
- * so all parts of the exchange are as long:
+ * owns, part i of ep. Where these ranks are several copies of the model, each copy has tokens of
+ * its own, and its ranks own a part of these. Tokens of a row of the grid are counted copy by copy,
+ * those of a routing by copies, too, each with all rows. Between two ranks so many rows are sent as
+ * the most that any pair has, `cap`, so all parts of the exchange are as long:
  *
  *     dispatch   `z` has ep parts of cap rows, one for each rank, and becomes by kb_all_to_all()
  *                `y`, which has a part from each
@@ -28,11 +30,12 @@
 /* Slots of the tokens of a row of the grid, by the rank that owns them. */
 struct slots {
     int64_t ep, experts;     /* of a rank */
-    int64_t token, tokens;   /* of the row of the grid */
+    int64_t token, tokens;   /* of the row of the grid in the own copy: the first of the routing */
+    int64_t before;          /* in those of copies before it */
     int64_t cap;             /* between two ranks, at most */
     const int64_t *slot;     /* rank by rank, and of each by experts */
     const int64_t *first;    /* [rank][expert]: see llm_sort_slots(), of all experts */
-    const int64_t *owned_to; /* [rank]: the first token of the next, of `tokens` */
+    const int64_t *owned_to; /* [rank]: the first token of the next, of those of all copies */
 };
 
 static int64_t first_of(const struct slots *s, int64_t rank, int64_t expert)
@@ -57,29 +60,40 @@ static int64_t most_between(const struct slots *s)
     return most;
 }
 
-static struct slots slots_here(const struct llm_pe *me, const struct llm_op *op)
-{
-    const struct llm_routing *r = op->routing;
-    int64_t token = share(r->tokens, me->r, me->s->p);
-    int64_t tokens = share(r->tokens, me->r + 1, me->s->p) - token, ep = op->ep;
-    int64_t *slot = tl_alloc_host(me->tl, (size_t)(tokens * r->chosen + 1) * sizeof *slot);
-    int64_t *first = tl_alloc_host(me->tl, (size_t)(ep * (r->experts + 1)) * sizeof *first);
-    int64_t *to = tl_alloc_host(me->tl, (size_t)ep * sizeof *to);
-    struct slots s = {ep, r->experts / ep, token, tokens, 0, slot, first, to};
-
-    for (int64_t i = 0; i < ep; i++) {
-        to[i] = llm_own_begin(tokens, i + 1, ep);
-        llm_sort_slots(r, me->layer + op->from_layer, token + owned_from(&s, i), token + to[i],
-                       slot + owned_from(&s, i) * r->chosen, first + i * (r->experts + 1));
-    }
-    s.cap = most_between(&s);
-    return s;
-}
-
 /* The place of the rank among those that share experts. */
 static int64_t rank_here(const struct llm_pe *me, const struct llm_op *op)
 {
     return (me->rank + op->from_rank) % op->ep;
+}
+
+static struct slots slots_here(const struct llm_pe *me, const struct llm_op *op)
+{
+    const struct llm_routing *r = op->routing;
+    int64_t of_copy = llm_copy_tokens(r), token = share(of_copy, me->r, me->s->p);
+    int64_t tokens = share(of_copy, me->r + 1, me->s->p) - token, ep = op->ep;
+    int64_t ranks = ep / r->copies, own = rank_here(me, op) / ranks; /* of a copy; the own copy */
+    size_t n = (size_t)(r->copies * tokens * r->chosen);
+    int64_t *slot = tl_alloc_host(me->tl, (n + 1) * sizeof *slot);
+    int64_t *first = tl_alloc_host(me->tl, (size_t)(ep * (r->experts + 1)) * sizeof *first);
+    int64_t *to = tl_alloc_host(me->tl, (size_t)ep * sizeof *to);
+    struct slots s = {.ep = ep,
+                      .experts = r->experts / ep,
+                      .token = own * of_copy + token,
+                      .tokens = tokens,
+                      .before = own * tokens,
+                      .slot = slot,
+                      .first = first,
+                      .owned_to = to};
+
+    for (int64_t i = 0; i < ep; i++) {
+        int64_t copy = i / ranks, away = copy * (of_copy - tokens) + token;
+
+        to[i] = copy * tokens + llm_own_begin(tokens, i % ranks + 1, ranks);
+        llm_sort_slots(r, me->layer + op->from_layer, away + owned_from(&s, i), away + to[i],
+                       slot + owned_from(&s, i) * r->chosen, first + i * (r->experts + 1));
+    }
+    s.cap = most_between(&s);
+    return s;
 }
 
 struct llm_rows llm_rows_here(const struct llm_pe *me, const struct llm_op *op)
@@ -108,7 +122,7 @@ struct llm_rows llm_rows_here(const struct llm_pe *me, const struct llm_op *op)
 static uint64_t choices_at(const struct llm_pe *me, const struct llm_op *op, uint64_t at, int64_t c,
                            int64_t token, bool shares)
 {
-    uint64_t most = (uint64_t)parts(op->routing->tokens, me->s->p);
+    uint64_t most = (uint64_t)parts(llm_copy_tokens(op->routing), me->s->p);
 
     return room_of(me, (int64_t)me->r * me->s->q + c, at) +
            4 * (uint64_t)op->chosen * ((uint64_t)token + (shares ? most : 0));
@@ -135,8 +149,8 @@ void llm_read_choices(const struct llm_pe *me, const struct llm_op *op)
     struct llm_part part = {0};
     int64_t rows = block_rows(me, op->chosen, 1), n;
 
-    part.row = share(op->routing->tokens, me->r, me->s->p);
-    part.rows = share(op->routing->tokens, me->r + 1, me->s->p) - part.row;
+    part.row = share(llm_copy_tokens(op->routing), me->r, me->s->p);
+    part.rows = share(llm_copy_tokens(op->routing), me->r + 1, me->s->p) - part.row;
     for (int64_t i = 0; i < part.rows; i += n) {
         uint64_t mark = tl_mark(me->tl);
 
@@ -258,9 +272,9 @@ void llm_collect(const struct llm_pe *me, const struct llm_op *op)
 static const int64_t *rows_of_slots(const struct llm_pe *me, const struct llm_op *op,
                                     const struct slots *s)
 {
-    int64_t mine = rank_here(me, op), token = owned_from(s, mine);
-    int64_t n = (s->owned_to[mine] - token) * op->chosen;
-    const int64_t *slot = s->slot + token * op->chosen;
+    int64_t mine = rank_here(me, op), token = owned_from(s, mine) - s->before;
+    int64_t n = (s->owned_to[mine] - s->before - token) * op->chosen;
+    const int64_t *slot = s->slot + owned_from(s, mine) * op->chosen;
     int64_t *row = tl_alloc_host(me->tl, (size_t)(n + 1) * sizeof *row);
 
     for (int64_t rank = 0; rank < s->ep; rank++) {
@@ -312,7 +326,8 @@ static void clear_rows(const struct llm_pe *me, const struct llm_op *op, int64_t
 void llm_combine(const struct llm_pe *me, const struct llm_op *op)
 {
     struct slots s = slots_here(me, op);
-    int64_t mine = rank_here(me, op), from = owned_from(&s, mine), to = s.owned_to[mine], n;
+    int64_t mine = rank_here(me, op), from = owned_from(&s, mine) - s.before;
+    int64_t to = s.owned_to[mine] - s.before, n;
     int64_t cols = own_part(me, &op->y).cols, rows = block_rows(me, cols, 2 * op->chosen + 3);
     const int64_t *row = rows_of_slots(me, op, &s);
 

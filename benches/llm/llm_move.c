@@ -12,11 +12,12 @@
 
 kb_group llm_same_index(const struct llm_pe *me)
 {
-    uint32_t *pes = tl_alloc_host(me->tl, me->s->tp * sizeof *pes);
+    uint32_t ranks = me->s->tp / me->s->copies, first = me->rank - me->rank % ranks;
+    uint32_t *pes = tl_alloc_host(me->tl, ranks * sizeof *pes);
 
-    for (uint32_t rank = 0; rank < me->s->tp; rank++)
-        pes[rank] = me->s->pe_of[rank * me->s->pes + me->index];
-    return kb_group_list(me->tl, pes, me->s->tp);
+    for (uint32_t i = 0; i < ranks; i++)
+        pes[i] = me->s->pe_of[(first + i) * me->s->pes + me->index];
+    return kb_group_list(me->tl, pes, ranks);
 }
 
 static int64_t own_elements(const struct llm_pe *me, const struct llm_matrix *m)

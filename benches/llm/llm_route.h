@@ -7,9 +7,10 @@
 /* A slot is a token and one of its choices: token * chosen + choice. The choices of a token differ.
  */
 struct llm_routing {
-    int64_t experts, chosen, tokens;
-    const uint16_t *expert; /* [layer][slot] */
-    size_t stride;          /* slots of a layer; 0: all layers are alike */
+    int64_t experts, chosen, tokens; /* tokens: of all copies */
+    const uint16_t *expert;          /* [layer][slot] */
+    size_t stride;                   /* slots of a layer; 0: all layers are alike */
+    int64_t copies;                  /* of the model that share experts, each with as many tokens */
 };
 
 /*
@@ -27,5 +28,11 @@ int64_t llm_slots_of(const struct llm_routing *r, int64_t layer, int64_t e, int6
 /* The first of the tokens, of `tokens`, that rank i of `ep` has: what is left over is of the
  * lowest. */
 int64_t llm_own_begin(int64_t tokens, int64_t i, int64_t ep);
+
+/* Tokens of a copy. */
+static inline int64_t llm_copy_tokens(const struct llm_routing *r)
+{
+    return r->tokens / r->copies;
+}
 
 #endif

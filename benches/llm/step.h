@@ -136,6 +136,7 @@ struct llm_step {
     size_t n_ops;
     int64_t layers;        /* how often the operations of a layer are done */
     uint32_t tp, pes;      /* ranks, and PEs of each */
+    uint32_t copies;       /* that the ranks are of, as many in each */
     uint32_t p, q;         /* p * q == pes */
     const uint32_t *pe_of; /* tp * pes numbers, twice as many with LLM_SEND: PE `index` of rank `r`
                               is pe_of[r * pes + index] */

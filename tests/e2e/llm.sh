@@ -264,6 +264,18 @@ comes_back "rows to experts and back" moe.json --decode 16 --batch 10 --ep 4
 comes_back "a rank for each expert" moe.json --decode 16 --batch 10 --ep 8
 refused "nor layers that are not alike" 2 "--graph: layers are not alike with --routing uniform:1" llm moe.json --decode 16 --routing uniform:1 --graph g.yaml
 refused "a number that does not divide" 2 "moe.json: --ep 3 does not divide 8 experts over 8 ranks; possible are 1 2 4 8" llm moe.json --ep 3
+columns="op,bytes,flops,link_bytes"
+copies="llm moe.json --batch 5 --decode 16 --tp 2 --dp 2 --ep 4 --tries 1 --quiet"
+run $copies --columns $columns
+rows=$(grep -E 'dispatch|experts|collect' out | xargs)
+run llm moe.json --batch 10 --decode 16 --tp 4 --ep 4 --tries 1 --quiet --columns $columns
+equal "experts of two copies have the rows of both" "$(grep -E 'dispatch|experts|collect' out | xargs)" "$rows"
+run $copies
+mv out copies
+run $copies --no-repeat
+equal "and take the same when all layers are simulated" 0 "$(cmp -s copies out; echo $?)"
+refused "more copies than there are" 2 "--ep 8 does not divide 8 experts over 4 ranks; possible are 1 2 4" llm moe.json --tp 2 --dp 2 --ep 8
+refused "a trace of ranks of several copies" 2 "--chakra is of one copy" llm moe.json --tp 2 --dp 4 --ep 8 --chakra x.%d.et
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
 run llm llama-3.2-1b --ep 1 --decode 16 --tries 1 --quiet
 equal "one part of experts, of a model that has none" 0 "$code"

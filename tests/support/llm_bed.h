@@ -131,6 +131,7 @@ static inline void make_bed(struct bed *b, int64_t tp, int64_t p)
                                 .n_ops = b->g.n,
                                 .layers = 1,
                                 .tp = (uint32_t)tp,
+                                .copies = 1,
                                 .pes = b->chip.unit_pes,
                                 .p = (uint32_t)p,
                                 .q = b->chip.unit_pes / (uint32_t)p,

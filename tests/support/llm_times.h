@@ -42,7 +42,8 @@ static inline struct iteration time_routed(const struct cli *cli, const struct m
 {
     struct found found[GRAPH_OPS_MAX] = {{0}};
     const struct llm_routing *routing = NULL;
-    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
+    const struct route_extents x = {shape_copies(s) * s->batch * s->q, m->experts, m->chosen,
+                                    m->layers, shape_copies(s)};
     struct searched known = {0};
     struct llm_known times;
     struct iteration it = {.fs = 0};

@@ -83,6 +83,7 @@ static enum exit_code route(struct llm *l, const struct batch *b,
         return EXIT_OK;
     return routes_of(l->cli, &l->routes,
                      &(struct route_extents){.tokens = b->requests->tokens,
+                                             .copies = 1,
                                              .experts = m->experts,
                                              .chosen = m->chosen,
                                              .layers = b->graph.layers},
@@ -163,7 +164,7 @@ static struct graph only_lengths(const struct llm *l, const struct batch *b, uin
     *alone = b->shape;
     graph_of_model(&l->model, alone, &whole);
     only = whole;
-    alone->tp = 1;
+    alone->tp = alone->ep = 1;
     only.layers = 1;
     only.op[0] = (struct llm_op){.id = "begin", .kind = LLM_ADD, .y = {0, 1, 1, 0, KB_F32, 0}};
     only.op[0].x = only.op[0].z = only.op[0].y;

@@ -2,8 +2,8 @@
  * divide.c -- the ways to divide a machine.
  *
  * With `parallel`, tp * pp * dp are all units, as it asks what the whole machine can do; copies
- * share the requests. ep divides tp. With `grid`, each of these is there once for each number of
- * rows that the PEs of a rank can stand in.
+ * share the requests. ep divides tp, or the ranks of several copies. With `grid`, each of these is
+ * there once for each number of rows that the PEs of a rank can stand in.
  *
  * Example: 4 units of 2 PEs and one request of a model without experts: 4 x 1, 2 x 2, 1 x 4
  * (tp x pp); with two requests also 2 x 1 and 1 x 2, each with two copies. With grids, a decode
@@ -36,14 +36,14 @@ static bool is_possible(const struct llm *l, int64_t requests, const struct divi
     char why[256];
 
     if (requests % d->dp || (o->microbatches > 0 && requests / d->dp % (int64_t)o->microbatches) ||
-        d->tp % d->ep || (d->ep > 1 && m->experts == 0))
+        (d->ep > 1 && m->experts == 0))
         return false;
     if (!is_tp_asked(l, d->tp) || !is_asked(o->pp, d->pp) || !is_asked(o->dp, d->dp) ||
         !is_asked(o->ep, d->ep))
         return false;
     return !graph_refuse(m, d->tp, d->tp, why) &&
            !stage_refuse(m->layers, m->dense_layers, d->pp, why) &&
-           (m->experts == 0 || !graph_refuse_ep(m, d->tp, d->ep, why));
+           (m->experts == 0 || !graph_refuse_ep(m, d->tp, d->dp, d->ep, why));
 }
 
 struct divisions {
@@ -83,7 +83,7 @@ static void add_divided(const struct llm *l, struct divisions *all)
 
     for (int64_t tp = units; tp > 0; tp--)
         for (int64_t pp = 1; units % tp == 0 && pp <= units / tp; pp++)
-            for (int64_t ep = 1; units / tp % pp == 0 && ep <= tp; ep++) {
+            for (int64_t ep = 1; units / tp % pp == 0 && ep <= units / pp; ep++) {
                 struct division d = {tp, pp, ep, units / tp / pp, 0, 0};
 
                 d.batch = requests / d.dp;

@@ -8,6 +8,9 @@
  * experts; a rank has experts / ep of them, cut over the groups, sends its own tokens there, and
  * gets them back. What ranks have of a token's sum is added by the all_reduce behind it.
  *
+ * Where ep is more than tp, copies of the model share experts, which are not cut: ep / tp copies,
+ * each with tokens of its own. A rank gets rows of the tokens of all of them.
+ *
  * Example: 8 experts, tp 8, ep 4: ranks 0 .. 3 have experts 0 1, 2 3, 4 5, 6 7, of each the first
  * half of its columns, and ranks 4 .. 7 the same with the second half.
  */
@@ -28,7 +31,7 @@ static struct llm_op *of_experts(struct flow *f)
 static struct llm_matrix expert_matrix(const struct flow *f, int64_t each, int64_t cols,
                                        int64_t unit, uint64_t at)
 {
-    struct llm_matrix m = flow_matrix(f->s, f->tokens * each, cols, unit);
+    struct llm_matrix m = flow_matrix(f->s, shape_copies(f->s) * f->tokens * each, cols, unit);
 
     m.at = at;
     m.each = each;
@@ -52,7 +55,7 @@ static void route(struct flow *f)
 static void exchange(struct flow *f, const char *id, enum llm_kind kind, struct llm_matrix x,
                      struct llm_matrix y)
 {
-    int64_t ep = f->s->ep, own = (f->tokens + ep - 1) / ep;
+    int64_t owners = f->s->ep / shape_copies(f->s), own = (f->tokens + owners - 1) / owners;
 
     flow_rows(f, id, kind, x, y);
     struct llm_op *op = of_experts(f);
@@ -66,7 +69,7 @@ void flow_experts(struct flow *f, struct llm_matrix out)
     static const char *const shared[] = {"shared_up", "shared_act", "shared_down"};
     const struct model *m = f->m;
     int64_t ep = f->s->ep > 1 ? f->s->ep : 1, own = m->experts / ep;
-    int64_t inter = m->expert_inter / (f->s->tp / ep);
+    int64_t inter = m->expert_inter * ep / shape_ranks(f->s);
     int64_t each = ep > 1 && own < m->chosen ? own : m->chosen; /* rows of a token in a rank */
     struct llm_matrix x = f->normed, result;
 

@@ -36,7 +36,7 @@ static int64_t experts_read(const struct llm_op *op)
 /* Tokens of rank 0 among those that share experts. */
 static int64_t own_tokens(const struct llm_op *op)
 {
-    return llm_own_begin(op->routing->tokens, 1, op->ep);
+    return llm_own_begin(llm_copy_tokens(op->routing), 1, op->ep / op->routing->copies);
 }
 
 /* Rows of a product or of an activation, and matrices that it multiplies by. */

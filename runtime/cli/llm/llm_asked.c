@@ -84,11 +84,15 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
     if (graph_refuse(&l->model, (int64_t)tp, l->chip.units / s->pp / s->dp, why))
         return cmd_say(l->cli, EXIT_USAGE, "%s cannot be cut into %llu ranks; %s", l->model.name,
                        (unsigned long long)tp, why);
-    if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, l->shape.ep, why))
+    if (l->model.experts > 0 && graph_refuse_ep(&l->model, (int64_t)tp, s->dp, s->ep, why))
         return cmd_say(l->cli, EXIT_USAGE,
                        "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
-                       l->model.name, (long long)l->shape.ep, (long long)l->model.experts,
-                       (unsigned long long)tp, why);
+                       l->model.name, (long long)s->ep, (long long)l->model.experts,
+                       (unsigned long long)tp * (uint64_t)s->dp, why);
+    if (s->ep > (int64_t)tp && l->cli->opts.chakra)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--chakra is of one copy, without experts that several share: --ep %lld",
+                       (long long)s->ep);
     return EXIT_OK;
 }
 

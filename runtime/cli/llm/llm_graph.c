@@ -328,19 +328,25 @@ const char *graph_refuse(const struct model *m, int64_t tp, int64_t most, char w
     return why;
 }
 
-static bool divides_experts(const struct model *m, int64_t tp, int64_t ep)
+/* Over a part of the ranks of a copy, each of which has a part of every expert of another; or over
+ * several copies. */
+static bool divides_experts(const struct model *m, int64_t tp, int64_t dp, int64_t ep)
 {
-    return tp % ep == 0 && m->experts % ep == 0 && m->expert_inter % (tp / ep) == 0;
+    bool fits = ep <= tp ? tp % ep == 0 && m->expert_inter % (tp / ep) == 0
+                         : ep % tp == 0 && tp * dp % ep == 0;
+
+    return fits && m->experts % ep == 0;
 }
 
-const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t ep, char why[256])
+const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t dp, int64_t ep,
+                            char why[256])
 {
     size_t at = (size_t)snprintf(why, 256, "possible are"), none = at;
 
-    if (divides_experts(m, tp, ep))
+    if (divides_experts(m, tp, dp, ep))
         return NULL;
-    for (int64_t n = 1; n <= tp && at < 240; n++)
-        if (divides_experts(m, tp, n))
+    for (int64_t n = 1; n <= tp * dp && at < 240; n++)
+        if (divides_experts(m, tp, dp, n))
             at += (size_t)snprintf(why + at, 256 - at, " %lld", (long long)n);
     if (at == none)
         snprintf(why, 256, "no number is possible");

@@ -61,6 +61,18 @@ static inline int64_t shape_tokens(const struct shape *s)
     return s->requests ? s->requests->tokens : s->batch * s->q;
 }
 
+/* Copies of the model that share experts, as these are divided among more ranks than one has; */
+static inline int64_t shape_copies(const struct shape *s)
+{
+    return s->ep > s->tp ? s->ep / s->tp : 1;
+}
+
+/* and ranks that work together in a stage. */
+static inline int64_t shape_ranks(const struct shape *s)
+{
+    return s->tp * shape_copies(s);
+}
+
 /* Requests that have a head. */
 static inline int64_t shape_heads(const struct shape *s)
 {
@@ -109,6 +121,7 @@ static inline int64_t count_of(int64_t n)
 const char *graph_refuse(const struct model *m, int64_t tp, int64_t most, char why[256]);
 
 /* The same of the ranks among which experts are divided. */
-const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t ep, char why[256]);
+const char *graph_refuse_ep(const struct model *m, int64_t tp, int64_t dp, int64_t ep,
+                            char why[256]);
 
 #endif

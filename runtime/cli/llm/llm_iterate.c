@@ -51,7 +51,8 @@ enum exit_code llm_route_tokens(struct llm *l, const struct shape *s, int64_t la
     if (l->given || m->experts == 0)
         return EXIT_OK;
     return routes_of(l->cli, &l->routes,
-                     &(struct route_extents){.tokens = s->batch * s->q,
+                     &(struct route_extents){.tokens = s->batch * s->q * shape_copies(s),
+                                             .copies = shape_copies(s),
                                              .experts = m->experts,
                                              .chosen = m->chosen,
                                              .layers = layers},

@@ -73,15 +73,15 @@ static size_t join_crowds(struct crowd *crowd, size_t n)
 static struct crowd *crowds_of(const struct llm_op *op, uint32_t p, size_t *n)
 {
     const struct llm_routing *r = op->routing;
-    int64_t slots = r->tokens / p * r->chosen, own = r->experts / op->ep;
+    int64_t of_copy = llm_copy_tokens(r), own = r->experts / op->ep;
     int64_t first = op->from_rank * own;
     const uint16_t *expert = r->expert + (size_t)op->from_layer * r->stride;
     struct crowd *crowd = memory_new((size_t)own, sizeof *crowd);
 
     for (int64_t e = 0; e < own; e++)
         crowd[e].experts = 1;
-    for (int64_t s = 0; s < slots; s++)
-        if (expert[s] >= first && expert[s] < first + own)
+    for (int64_t s = 0; s < r->tokens * r->chosen; s++)
+        if (s / r->chosen % of_copy < of_copy / p && expert[s] >= first && expert[s] < first + own)
             crowd[expert[s] - first].rows++;
     *n = join_crowds(crowd, (size_t)own);
     return crowd;
@@ -370,7 +370,7 @@ static enum exit_code try_tile(const struct cli *cli, const struct chip *c, cons
         one.limit.until_fs = *start_fs + best_fs;
     one.op[0] = *op;
     one.op[0].is_layer = false;
-    alone.tp = 1;
+    alone.tp = alone.ep = 1;
     alone.first_rank = 0;
     enum exit_code code = run_graph(cli, c, &one, &alone, NULL, &took);
     *fs = took.gave_up ? INT64_MAX : took.fs;

@@ -129,7 +129,7 @@ static enum exit_code run_stage(struct simulator *sim, const struct shape *s, st
     struct iteration took;
     uint32_t rows, columns;
 
-    at.first_rank = stage->number * s->tp;
+    at.first_rank = stage->number * shape_ranks(s);
     grid_of(sim->chip, shape_tokens(s), &rows, &columns);
     graph_place(&stage->graph, s, rows, columns);
     enum exit_code code =

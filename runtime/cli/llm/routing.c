@@ -225,6 +225,7 @@ static struct llm_routing *new_table(struct routes *r, const struct route_extent
     *t = (struct llm_routing){.experts = x->experts,
                               .chosen = x->chosen,
                               .tokens = x->tokens,
+                              .copies = x->copies > 0 ? x->copies : 1,
                               .stride = alike ? 0 : slots};
     t->expert = memory_new(slots * (size_t)(alike ? 1 : x->layers), sizeof *t->expert);
     return t;
@@ -271,7 +272,7 @@ enum exit_code routes_of(const struct cli *cli, struct routes *r, const struct r
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < r->n; i++)
-        if (r->table[i]->tokens == x->tokens) {
+        if (r->table[i]->tokens == x->tokens && r->table[i]->copies == x->copies) {
             *out = r->table[i];
             return EXIT_OK;
         }

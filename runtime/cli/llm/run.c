@@ -293,7 +293,8 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
                               .layers = g->layers,
-                              .tp = (uint32_t)s->tp,
+                              .tp = (uint32_t)shape_ranks(s),
+                              .copies = (uint32_t)shape_copies(s),
                               .pes = c->unit_pes,
                               .pe_of = c->order + (size_t)s->first_rank * c->unit_pes,
                               .kv_at = g->kv_at,
@@ -389,7 +390,7 @@ enum exit_code run_rehearsal(const struct cli *cli, const struct chip *c, struct
     layer.layers = 1;
     layer.slots = 0;
     untold.told = NULL;
-    if (limits.queue_memory == KB_TCM && s->tp * c->unit_pes > 1)
+    if (limits.queue_memory == KB_TCM && shape_ranks(s) * c->unit_pes > 1)
         code = simulate(cli, &untold, &layer, s, &(struct manner){.slots_used = &used}, &it);
     g->slots = used;
     return code;
@@ -413,7 +414,7 @@ enum exit_code run_alone(const struct cli *cli, const struct chip *c, const stru
     struct iteration it;
 
     *out = (struct llm_known){0};
-    if (!may_leap(cli, c, g) || (s->tp > 1 && !c->has_lone_units))
+    if (!may_leap(cli, c, g) || (shape_ranks(s) > 1 && !c->has_lone_units))
         return EXIT_OK;
     layer.layers = 1;
     if (c->has_like_units && ranks_do_the_same(g))
@@ -445,7 +446,7 @@ enum exit_code run_each(const struct cli *cli, const struct chip *c, const struc
                         const struct shape *s, struct llm_known *known, int64_t *each_fs,
                         struct iteration *out)
 {
-    size_t n = run_operations(g) * (size_t)s->tp;
+    size_t n = run_operations(g) * (size_t)shape_ranks(s);
     struct manner how = {.each_fs = each_fs};
     enum exit_code code = EXIT_OK;
 
@@ -484,7 +485,7 @@ enum exit_code run_watched(const struct cli *cli, const struct chip *c, const st
         return simulate(cli, c, &layer, s, &(struct manner){.watch = watch}, &it);
     struct manner how = {.known = known,
                          .watch = watch,
-                         .met = memory_new(run_operations(&layer) * (size_t)s->tp, 1)};
+                         .met = memory_new(run_operations(&layer) * (size_t)shape_ranks(s), 1)};
     enum exit_code code = simulate(cli, c, &layer, s, &how, &it);
     free(how.met);
     return code;

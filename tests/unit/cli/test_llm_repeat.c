@@ -157,7 +157,7 @@ static void layers_of_other_experts_are_simulated(void **state)
     struct model m = small_model(MODEL_MIXTRAL);
     const struct shape s = decode_of(8, TOKENS, 16);
     static uint16_t expert[LAYERS * SLOTS];
-    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS}, *tables[] = {&table};
+    struct llm_routing table = {m.experts, CHOSEN, TOKENS, expert, SLOTS, 1}, *tables[] = {&table};
     struct routes routes = {.table = tables, .n = 1};
     struct iteration it;
     struct graph g;
@@ -174,11 +174,11 @@ static void layers_of_other_experts_are_simulated(void **state)
 }
 
 /* With leaps between exchanges of ranks, and without. */
-static void exchange_rows(int64_t ep, int64_t tokens)
+static void exchange_rows(int64_t tp, int64_t ep, int64_t tokens)
 {
     struct cli cli = cli_of(&cube8_topology, KB_FUSED);
     struct model m = small_model(MODEL_MIXTRAL);
-    struct shape s = decode_of(8, tokens, 16);
+    struct shape s = decode_of(tp, tokens, 16);
     struct iteration few, all;
     struct graph g;
 
@@ -194,7 +194,8 @@ static void exchange_rows(int64_t ep, int64_t tokens)
 static void ranks_that_exchange_rows_take_the_same_times(void **state)
 {
     (void)state;
-    exchange_rows(8, 20);
+    exchange_rows(8, 8, 20);
+    exchange_rows(2, 8, 7); /* experts of four copies */
 }
 
 /* Ranks that own a token less than others are in the next collective while these still combine, and
@@ -202,8 +203,8 @@ static void ranks_that_exchange_rows_take_the_same_times(void **state)
 static void ranks_that_are_ahead_take_the_same_times(void **state)
 {
     (void)state;
-    exchange_rows(8, 36);
-    exchange_rows(4, 57);
+    exchange_rows(8, 8, 36);
+    exchange_rows(8, 4, 57);
 }
 
 /* A net in which transactions between ranks take one of the switches by their ids. */

@@ -12,9 +12,20 @@
  */
 
 struct layer {
-    int64_t tp, ep, p, tokens, experts, chosen, hidden, inter, shared; /* inter: of all ranks */
+    int64_t tp, ep, p, tokens, experts, chosen, hidden, inter, shared; /* tokens: of a copy of the
+                                                                    model; inter: of its ranks */
     const struct numbers *n;
 };
+
+static int64_t copies_of(const struct layer *l)
+{
+    return l->ep > l->tp ? l->ep / l->tp : 1;
+}
+
+static int64_t all_tokens(const struct layer *l)
+{
+    return copies_of(l) * l->tokens;
+}
 
 /* Numbers of the whole model. */
 struct numbers {
@@ -28,8 +39,8 @@ static struct numbers draw_numbers(const struct layer *l)
     struct rng r = rng_new(5, "experts");
     int64_t wide = l->shared * l->inter;
 
-    return (struct numbers){.x = random_floats(&r, l->tokens * l->hidden),
-                            .scores = random_floats(&r, l->tokens * l->experts),
+    return (struct numbers){.x = random_floats(&r, all_tokens(l) * l->hidden),
+                            .scores = random_floats(&r, all_tokens(l) * l->experts),
                             .up = random_floats(&r, l->experts * l->hidden * 2 * l->inter),
                             .down = random_floats(&r, l->experts * l->inter * l->hidden),
                             .all_up = random_floats(&r, l->hidden * 2 * wide),
@@ -164,7 +175,8 @@ static void fill_down(struct bed *b, float *to, const float *from, int64_t first
 static void fill_experts(struct bed *b, int64_t rank, int64_t r, int64_t c)
 {
     const struct layer *l = layer_of(b);
-    int64_t own = l->experts / l->ep, n = l->inter / (l->tp / l->ep), first = rank / l->ep * n;
+    int64_t own = l->experts / l->ep, n = l->inter / (l->tp * copies_of(l) / l->ep);
+    int64_t first = rank / l->ep * n;
     const struct llm_op *up = op_of(&b->g, "experts_up"), *down = op_of(&b->g, "experts_down");
 
     for (int64_t e = 0; e < own; e++) {
@@ -180,17 +192,19 @@ static void fill_experts(struct bed *b, int64_t rank, int64_t r, int64_t c)
 static void fill_pe(struct bed *b, int64_t rank, int64_t r, int64_t c)
 {
     const struct llm_op *x = op_of(&b->g, layer_of(b)->ep > 1 ? "dispatch" : "experts_up");
-    int64_t wide = layer_of(b)->shared * layer_of(b)->inter, n = wide / layer_of(b)->tp;
+    const struct layer *l = layer_of(b);
+    int64_t wide = l->shared * l->inter, n = wide / l->tp;
+    int64_t token = rank / l->tp * l->tokens, part = rank % l->tp;
 
-    fill_rows(b, &x->x, layer_of(b)->n->x, rank, r, c);
-    fill_rows(b, &op_of(&b->g, "route")->x, layer_of(b)->n->scores, rank, r, c);
+    fill_rows(b, &x->x, l->n->x + token * l->hidden, rank, r, c);
+    fill_rows(b, &op_of(&b->g, "route")->x, l->n->scores + token * l->experts, rank, r, c);
     fill_experts(b, rank, r, c);
     if (wide == 0)
         return;
     fill_up(b, room_at(b, rank, r, c, op_of(&b->g, "shared_up")->weight), layer_of(b)->n->all_up,
-            rank * n, n, wide, r, c);
+            part * n, n, wide, r, c);
     fill_down(b, room_at(b, rank, r, c, op_of(&b->g, "shared_down")->weight),
-              layer_of(b)->n->all_down, rank * n, n, r, c);
+              layer_of(b)->n->all_down, part * n, n, r, c);
 }
 
 /* The columns of the sum that PE (r, c) has. */
@@ -199,11 +213,13 @@ static void hold_pe(struct bed *b, int64_t rank, int64_t r, int64_t c)
     const struct llm_op *sum = op_of(&b->g, "combine");
     const float *y = room_at(b, rank, r, c, sum->y.at);
     const struct layer *l = layer_of(b);
+    int64_t first = rank / l->tp * l->tokens;
     double *judged = calloc((size_t)l->hidden, sizeof *judged);
 
     assert_non_null(judged);
     for (int64_t t = share(l->tokens, r, b->step.p); t < share(l->tokens, r + 1, b->step.p); t++) {
-        judge_token(l, layer_of(b)->n, sum->routing->expert + t * l->chosen, t, judged);
+        judge_token(l, layer_of(b)->n, sum->routing->expert + (first + t) * l->chosen, first + t,
+                    judged);
         for (int64_t k = share(l->hidden, c, b->step.q); k < share(l->hidden, c + 1, b->step.q);
              k++, y++)
             if (fabs((double)*y - judged[k]) > 1e-4)
@@ -217,17 +233,19 @@ static void hold_layer(const kb_topology *topo, struct layer *l)
 {
     const struct cli cli = cli_of(topo, KB_FUSED);
     struct numbers n = draw_numbers(l);
-    uint16_t *expert = calloc((size_t)(l->tokens * l->chosen), sizeof *expert);
-    const struct llm_routing routing = {l->experts, l->chosen, l->tokens, expert, 0};
+    uint16_t *expert = calloc((size_t)(all_tokens(l) * l->chosen), sizeof *expert);
+    const struct llm_routing routing = {l->experts, l->chosen, all_tokens(l),
+                                        expert,     0,         copies_of(l)};
     struct bed b = {.of = l};
 
     assert_non_null(expert);
     l->n = &n;
-    for (int64_t t = 0; t < l->tokens; t++)
+    for (int64_t t = 0; t < all_tokens(l); t++)
         judge_choices(l, &n, t, expert + t * l->chosen);
     assert_int_equal(chip_of(&cli, &b.chip), EXIT_OK);
     make_graph(&b, &routing);
-    make_bed(&b, l->tp, l->p);
+    make_bed(&b, l->tp * copies_of(l), l->p);
+    b.step.copies = (uint32_t)copies_of(l);
     each_pe(&b, fill_pe);
     run_bed(&b);
     each_pe(&b, hold_pe);
@@ -245,6 +263,9 @@ static struct layer layers[] = {
     {4, 4, 2, 11, 8, 2, 24, 16, 1, NULL}, /* the same in two rows */
     {4, 2, 1, 7, 4, 3, 24, 16, 2, NULL},  /* two groups, in each a half of all experts' columns */
     {4, 4, 1, 1, 4, 2, 3, 16, 0, NULL},   /* ranks without a token, a PE without a column */
+    {1, 4, 1, 3, 8, 2, 24, 16, 1, NULL},  /* four copies share experts */
+    {2, 4, 2, 5, 8, 3, 24, 16, 1, NULL},  /* two, each of two ranks with rows of its own */
+    {2, 4, 1, 1, 4, 2, 24, 16, 0, NULL},  /* of each copy one rank has no token */
 };
 
 static void sums_of_experts_are_those_of_plain_loops(void **state)

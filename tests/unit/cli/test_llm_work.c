@@ -187,8 +187,11 @@ static int64_t rows_between(const struct llm_routing *r, int64_t from, int64_t t
 static void judge_experts(const struct model *m, const struct shape *s, const struct llm_routing *r)
 {
     struct graph g;
-    int64_t own = m->experts / s->ep, f = m->expert_inter / (s->tp / s->ep), rows = 0, first = 0;
-    int64_t used = 0, tokens = (r->tokens + s->ep - 1) / s->ep, d = m->hidden;
+    int64_t own = m->experts / s->ep, f = m->expert_inter, rows = 0, first = 0, used = 0;
+    int64_t owners = s->ep / r->copies, tokens, d = m->hidden;
+
+    f /= s->tp * r->copies / s->ep;
+    tokens = (r->tokens / r->copies + owners - 1) / owners;
 
     for (int64_t e = 0; e < m->experts; e += own)
         if (rows_between(r, e, e + own) > rows) {
@@ -210,7 +213,7 @@ static void judge_experts(const struct model *m, const struct shape *s, const st
     assert_int_equal(op_written_bytes(down, s), 2 * rows * d);
     assert_int_equal(op_read_bytes(act, s) + op_written_bytes(act, s), 2 * rows * 3 * f);
     assert_int_equal(op_read_bytes(sum, s), 2 * tokens * m->chosen * d + 4 * tokens * m->chosen);
-    assert_int_equal(op_flops(op_of(&g, "gate")), 2 * r->tokens * d * m->experts);
+    assert_int_equal(op_flops(op_of(&g, "gate")), 2 * s->batch * d * m->experts);
     if (s->ep > 1) {
         assert_int_equal(op_of(&g, "dispatch")->bytes, tokens * m->chosen * d * 2);
         assert_int_equal(op_link_bytes(op_of(&g, "collect"), s),
@@ -229,6 +232,7 @@ static void work_of_experts_is_that_of_their_rows(void **state)
     } cases[] = {
         {8, 1, 4, ROUTE_EVEN}, {8, 8, 16, ROUTE_EVEN},    {8, 2, 3, ROUTE_EVEN},
         {1, 1, 5, ROUTE_ZIPF}, {8, 4, 64, ROUTE_UNIFORM}, {4, 4, 33, ROUTE_ZIPF},
+        {1, 8, 2, ROUTE_EVEN}, {2, 4, 33, ROUTE_UNIFORM}, {2, 8, 7, ROUTE_ZIPF}, /* copies */
     };
     struct model m = read_model("mixtral-8x7b");
 
@@ -245,10 +249,12 @@ static void work_of_experts_is_that_of_their_rows(void **state)
                                 .kv_dtype = KB_BF16};
         struct routes routes = {.how = cases[i].how, .slope = 1, .seed = 3};
         const struct cli cli = {.program = "test"};
+        int64_t copies = s.ep > s.tp ? s.ep / s.tp : 1;
         const struct llm_routing *routing;
 
         assert_int_equal(routes_of(&cli, &routes,
-                                   &(struct route_extents){s.batch, m.experts, m.chosen, m.layers},
+                                   &(struct route_extents){copies * s.batch, m.experts, m.chosen,
+                                                           m.layers, copies},
                                    &routing),
                          EXIT_OK);
         judge_experts(&m, &s, routing);
@@ -278,7 +284,7 @@ static void hold_spreads_by_chance(void)
 
     for (int i = 0; i < 2000; i++) {
         struct route_extents x = {1 + (int64_t)(rng_next(&r) % 9), 2 + (int64_t)(rng_next(&r) % 6),
-                                  1, 1};
+                                  1, 1, 1};
         int64_t rows[8] = {0};
 
         x.chosen = 1 + (int64_t)(rng_next(&r) % (uint64_t)x.experts);
@@ -299,7 +305,7 @@ static void rows_of_experts_are_spread_over_tokens(void **state)
     static const int64_t even[] = {3, 3, 3, 3, 2, 2, 2, 2}, some[] = {10, 0, 10, 0, 0, 0, 0, 0},
                          hot[] = {9, 1, 3, 0, 0, 2, 1, 4};
     struct routes routes = {.how = ROUTE_EVEN};
-    const struct route_extents x = {10, 8, 2, 4};
+    const struct route_extents x = {10, 8, 2, 4, 1};
     const struct cli cli = {.program = "test"};
     const struct llm_routing *r;
 
@@ -312,7 +318,7 @@ static void rows_of_experts_are_spread_over_tokens(void **state)
     for (int64_t e = 0; e < 8; e++)
         assert_int_equal(llm_slots_of(r, 3, e, 1), even[e]);
     /* of equal ones those of a token are far from each other */
-    assert_int_equal(routes_of(&cli, &routes, &(struct route_extents){8, 8, 2, 1}, &r), EXIT_OK);
+    assert_int_equal(routes_of(&cli, &routes, &(struct route_extents){8, 8, 2, 1, 1}, &r), EXIT_OK);
     for (int64_t t = 0; t < 8; t++)
         assert_int_equal(llabs((int64_t)r->expert[2 * t] - r->expert[2 * t + 1]), 4);
     routes_free(&routes);
@@ -321,7 +327,7 @@ static void rows_of_experts_are_spread_over_tokens(void **state)
 /* By chance: as many of each token, all different; the first of zipf has more than the last. */
 static void experts_are_drawn_by_their_weights(void **state)
 {
-    const struct route_extents x = {2000, 16, 3, 2};
+    const struct route_extents x = {2000, 16, 3, 2, 1};
     const struct cli cli = {.program = "test"};
     struct routes routes = {.how = ROUTE_ZIPF, .slope = 1, .seed = 7}, again = routes;
     const struct llm_routing *r, *same;
@@ -348,7 +354,7 @@ static void slots_are_sorted_by_experts(void **state)
 {
     static const uint16_t expert[] = {0, 2, 1, 2, 0, 3};
     static const int64_t sorted[] = {0, 4, 2, 1, 3, 5}, begins[] = {0, 2, 3, 5, 6};
-    const struct llm_routing r = {4, 2, 3, expert, 0};
+    const struct llm_routing r = {4, 2, 3, expert, 0, 1};
     int64_t slot[6], first[5];
 
     (void)state;
@@ -431,9 +437,12 @@ static void ranks_must_divide(void **state)
     assert_string_equal(graph_refuse(&m, 7, 64, why), "possible are 1 2 4 8 16 32");
     assert_string_equal(graph_refuse(&m, 7, 8, why), "possible are 1 2 4 8");
     m = read_model("mixtral-8x7b");
-    assert_null(graph_refuse_ep(&m, 32, 8, why)); /* four ranks have a quarter of each expert */
-    assert_string_equal(graph_refuse_ep(&m, 32, 16, why), "possible are 1 2 4 8");
-    assert_string_equal(graph_refuse_ep(&m, 4, 3, why), "possible are 1 2 4");
+    assert_null(graph_refuse_ep(&m, 32, 1, 8, why)); /* four ranks have a quarter of each expert */
+    assert_string_equal(graph_refuse_ep(&m, 32, 1, 16, why), "possible are 1 2 4 8");
+    assert_string_equal(graph_refuse_ep(&m, 4, 1, 3, why), "possible are 1 2 4");
+    assert_null(graph_refuse_ep(&m, 2, 4, 8, why)); /* four copies share experts */
+    assert_string_equal(graph_refuse_ep(&m, 3, 4, 3, why), "no number is possible");
+    assert_string_equal(graph_refuse_ep(&m, 2, 3, 4, why), "possible are 1 2");
 }
 
 /* Keys and values grow, each pair is computed once, and there is one head. */

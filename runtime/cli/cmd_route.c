@@ -91,7 +91,7 @@ static void cost_note(const kb_cost *cost, int64_t alone_fs, uint64_t nbytes, bo
 struct asked {
     kb_endpoint src, dst;
     kb_transaction_op op;
-    uint32_t plane;
+    uint32_t plane; /* of a net with several ways: the way */
 };
 
 /* What it takes alone where PEs cut it into packets: a run. `*fs` is left where rows cannot ask for
@@ -165,7 +165,7 @@ static bool read_plane(const struct cli *cli, struct asked *asked)
 {
     const char *word = cli->opts.plane, *name;
 
-    asked->plane = kb_plane_of(cli->topo, asked->op);
+    asked->plane = cli->opts.way > 0 ? (uint32_t)cli->opts.way : kb_plane_of(cli->topo, asked->op);
     for (uint32_t plane = 0; word && (name = kb_plane_name(cli->topo, plane)); plane++)
         if (*name && strcmp(word, name) == 0) {
             asked->plane = plane;
@@ -185,6 +185,10 @@ static enum exit_code read_asked(const struct cli *cli, struct asked *asked)
     if (!read_op(cli, asked))
         return say(cli->program, EXIT_USAGE, "--op '%s' is not read, write, h2d or d2h",
                    cli->opts.op);
+    if (cli->opts.way > 0 && cli->info.paths == 1)
+        return say(cli->program, EXIT_USAGE,
+                   "--way %llu: no route has several ways, sip.paths is 1",
+                   (unsigned long long)cli->opts.way);
     if (!read_plane(cli, asked))
         return say(cli->program, EXIT_USAGE, "--plane '%s' is no plane of this topology",
                    cli->opts.plane);

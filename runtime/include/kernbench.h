@@ -359,7 +359,10 @@ int64_t kb_formula_fs(const kb_cost *cost);
 kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
 
-/* The same on plane `plane` of kb_plane_name(), where kb_route_cost() takes that of the op. */
+/*
+ * The same on plane `plane` of kb_plane_name(), where kb_route_cost() takes that of the op; of a net
+ * with several ways (sip.paths) on way `plane` of kb_ways(), where kb_route_cost() takes way 0.
+ */
 kb_status kb_route_cost_on(const kb_topology *topo, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
                            kb_cost *out, kb_error *why);

@@ -17,15 +17,31 @@ int64_t kb_formula_fs(const kb_cost *c)
     return cost_formula_fs(c);
 }
 
-/* The trip of `op` on `plane`, checked. */
+/* The trip on one of the ways of its two cubes (paths.h). A host's has one. */
+static kb_status take_way(const struct kb_topology *t, uint32_t way, struct trip *trip,
+                          kb_error *why)
+{
+    uint32_t a = src_cube(t, trip->src), b = dst_cube(t, trip->dst);
+    uint32_t ways = trip->of_host ? 1 : kb_ways(t, trip->back ? b : a, trip->back ? a : b);
+
+    if (way >= ways)
+        return endpoint_error(why, "there is no way %u: the route has %u, from 0 on", way, ways);
+    trip->way = (uint8_t)way;
+    return KB_OK;
+}
+
+/* The trip of `op` on `plane`, checked. Of a net with several ways that is one of them. */
 static kb_status find_trip(const kb_topology *t, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst, struct trip *trip,
                            kb_error *why)
 {
     uint32_t ends[2];
+    uint32_t way = t->paths > 1 ? plane : 0;
     kb_status status = endpoint_pack_route(t, op, src, dst, ends, why);
 
-    return status == KB_OK ? endpoint_trip(t, op, src, ends, plane, trip, why) : status;
+    if (status == KB_OK)
+        status = endpoint_trip(t, op, src, ends, plane - way, trip, why);
+    return status == KB_OK && way > 0 ? take_way(t, way, trip, why) : status;
 }
 
 kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_endpoint *src,

@@ -75,6 +75,24 @@ alike "routers and banks" --machine topologies/cube8.yaml --set contention.links
 ways=${ways//c1/c5}
 alike "several SIPs" --machine topologies/tray32.yaml
 
+# -- ways ---------------------------------------------------------------------------------------
+
+cat > "$work/ways.yaml" <<'END'
+kernbench: 3
+name: ways
+links: {nvl: {bw_gbs: 64.0, latency_ns: 5.0}}
+kinds: {sw: {pes: 0, hbm: {slices: 0}}}
+sip: {cubes: 4, paths: 2, net: [{each: ["c[0-1]", "c[2-3]"], link: nvl}]}
+cubes: {"c[2-3]": sw}
+END
+for way in 0 1; do
+    route=$("$ANY" --machine "$work/ways.yaml" route c0.pe0 c1.slice0 --way $way --quiet --columns node)
+    equal "way $way passes its switch" "cube$((2 + way))" "$(grep -o 'cube[23]' <<<"$route" | sort -u)"
+done
+refused "a way too far" 2 "there is no way 2: the route has 2, from 0 on" --machine "$work/ways.yaml" route c0.pe0 c1.slice0 --way 2
+refused "a way of a host" 2 "there is no way 1: the route has 1, from 0 on" --machine "$work/ways.yaml" route host c1.slice0 --way 1
+refused "ways of a mesh" 2 "--way 1: no route has several ways, sip.paths is 1" --machine topologies/cube8.yaml route c0.pe0 c1.slice0 --way 1
+
 # One place makes the mask of costs that are left out: each computation of a cost takes it from there.
 equal "a mask is made in one place" runtime/machine/cost.h \
     "$(grep -rlE '\(struct cost_mask\) *\{|struct cost_mask [a-z_]+ = \{' runtime gen benches)"

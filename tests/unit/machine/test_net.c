@@ -414,6 +414,12 @@ static void rails_behind_routers(void **state)
     CHECK(RAILS, {KB_READ, "s2.c1.pe0", "s1.c0.slice0", 110370000});
 }
 
+static void note_switch(void *arg, const kb_hop *hop)
+{
+    if (strstr(hop->node, "fabric.switch"))
+        snprintf(arg, KB_NODE_BYTES, "%.14s", hop->node);
+}
+
 /* Of kb_ways() between two cubes of RAILS, and of its SIPs. */
 static void ways_are_counted(void **state)
 {
@@ -427,6 +433,30 @@ static void ways_are_counted(void **state)
     assert_int_equal(kb_ways(dies, 4, 7), 1);
     assert_int_equal(kb_ways(dies, 4, 12), 0);
     any_topology_free(dies);
+    any_topology_free(topo);
+}
+
+/* From s0.c0 to s2.c1 by each of two switches, and no third one. */
+static void a_route_takes_any_of_its_ways(void **state)
+{
+    const kb_topology *topo = topology(RAILS);
+    kb_endpoint from = end_of(topo, "c0.pe0"), to = end_of(topo, "s2.c1.slice0");
+    char seen[2][KB_NODE_BYTES] = {"", ""};
+    kb_cost cost, other;
+    kb_error why;
+
+    (void)state;
+    for (uint32_t way = 0; way < 2; way++)
+        assert_int_equal(
+            kb_route_walk_on(topo, way, KB_WRITE, &from, &to, note_switch, seen[way], &why), KB_OK);
+    assert_string_equal(seen[0], "fabric.switch0");
+    assert_string_equal(seen[1], "fabric.switch1");
+    assert_int_equal(kb_route_cost_on(topo, 0, KB_READ, &from, &to, 64, &cost, &why), KB_OK);
+    assert_int_equal(kb_route_cost_on(topo, 1, KB_READ, &from, &to, 64, &other, &why), KB_OK);
+    assert_memory_equal(&cost, &other, sizeof cost);
+    assert_int_equal(kb_route_cost_on(topo, 2, KB_READ, &from, &to, 64, &cost, &why),
+                     KB_BAD_REQUEST);
+    assert_string_equal(why.text, "there is no way 2: the route has 2, from 0 on");
     any_topology_free(topo);
 }
 
@@ -501,6 +531,7 @@ int main(void)
         cmocka_unit_test(requests_take_the_first_way),
         cmocka_unit_test(rails_behind_routers),
         cmocka_unit_test(ways_are_counted),
+        cmocka_unit_test(a_route_takes_any_of_its_ways),
         cmocka_unit_test(sips_pass_each_other),
         cmocka_unit_test(rails_between_meshes),
     };

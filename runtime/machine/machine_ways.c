@@ -1,7 +1,8 @@
 /*
- * ways.c -- how many ways lead from one chiplet to another, and whether SIPs pass each other.
+ * machine_ways.c -- how many ways lead from one chiplet to another, and whether SIPs lie in each
+ * other's way.
  *
- * Who simulates one SIP by itself wants to know whether what others send can come in its way. A
+ * A simulation of one SIP by itself is right as long as what others send does not come in its way. A
  * switch between SIPs keeps them apart. On a grid of more than two, what is for a SIP further off
  * passes those between. In a net every way of every pair of chiplets is followed: 72 packages of
  * three chiplets, with 18 ways a pair, are 46,000 pairs and four links a way.

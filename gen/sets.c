@@ -23,7 +23,10 @@ struct sets {
     struct spec *spec;
     const struct doc *doc;
     struct set *first, **end;
+    size_t names; /* bytes of all paths */
 };
+
+enum { NAMES_MOST = 1 << 20 }; /* an alias that holds itself, or many twice, has no end */
 
 /* As YAML again: quotes stay, as a word in quotes is no number. */
 static const char *text_of(struct sets *s, const yaml_node_t *node)
@@ -105,6 +108,9 @@ static bool collect(struct sets *s, const yaml_node_t *node, const char *path)
             return diag_error(diag, doc_place(s->doc, key), "a key must be a single word");
         name = arena_printf(s->spec->arena, "%s%s%s", path, *path ? "." : "",
                             (const char *)key->data.scalar.value);
+        if ((s->names += strlen(name) + 1) > NAMES_MOST)
+            return diag_error(diag, doc_place(s->doc, key),
+                              "keys of more than 1 MiB: does an alias hold itself?");
         if (strcmp(name, "kernbench") == 0)
             return diag_error(diag, doc_place(s->doc, key),
                               "'kernbench' is of a whole machine, which --machine takes");

@@ -128,6 +128,10 @@ wrong_keys "a key twice" "wrong.yaml:1:25: duplicate key 'cube.hbm.bw_gbs'" 'cub
 wrong_keys "a whole machine" "wrong.yaml:1:1: 'kernbench' is of a whole machine, which --machine takes" 'kernbench: 3\n'
 wrong_keys "no keys" "wrong.yaml: a file of --set has keys and their values" '- 3\n'
 wrong_keys "a list of more than words" "wrong.yaml:1:9: a list of a file of --set has words only" 'links: [{a: 3}]\n'
+wrong_keys "an alias that holds itself" "wrong.yaml:1:11: keys of more than 1 MiB: does an alias hold itself?" 'cube: &x {hbm: *x}\n'
+printf 'a0: &a0 {x: 1, y: 2}\n' >"$work/wrong.yaml"
+for i in $(seq 30); do printf 'a%d: &a%d {p: *a%d, q: *a%d}\n' "$i" "$i" $((i - 1)) $((i - 1)); done >>"$work/wrong.yaml"
+refused "aliases of aliases" 3 "keys of more than 1 MiB: does an alias hold itself?" probe --set "@$work/wrong.yaml"
 wrong_keys "no YAML" "wrong.yaml:2:1: did not find expected node content" 'cube: {hbm: \n'
 refused "a file that is not there" 3 "none.yaml: cannot be read" probe --set @none.yaml
 refused "no name" 2 "--set '@' is not a key and its value, as cube.hbm.bw_gbs=512, or @FILE with many" probe --set @

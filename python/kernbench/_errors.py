@@ -2,6 +2,8 @@
 import re
 from typing import Any, List, Optional, Tuple, Union
 
+import numpy as np
+
 PLACE = re.compile(r"^(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)$", re.S)
 ROW = re.compile(r"^row (?P<line>\d+), column '(?P<column>\w+)': (?P<text>.*)$", re.S)
 
@@ -64,6 +66,13 @@ class LimitReached(Error):
 
 
 CLASSES = {1: Different, 2: BadArgument, 3: BadInput, 4: Deadlock, 7: KernelError, 8: LimitReached}
+
+
+def whole(name: str, value: Any, least: int, most: int) -> int:
+    """A whole number of Python or numpy."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        raise BadArgument(2, [f"{name} {value!r} is not a whole number from {least} to {most}"])
+    return int(value)
 
 
 def error(code: int, messages: List[str], rows: Any = None, key: Optional[str] = None) -> Error:

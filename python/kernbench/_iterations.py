@@ -9,15 +9,16 @@ import hashlib
 import json
 import os
 from itertools import groupby
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
 
-from ._errors import BadArgument, BadInput, error
+from ._errors import BadArgument, BadInput, error, whole
 from ._machine import Machine
 from ._native import ffi, lib
 from ._query import INTERRUPTED, STOP_MS, WAIT_MS, Query, _left, c_text, messages_of, words_of
 from ._schedule import Batch
+from ._trace import TOKENS_MOST
 
 FILES = ("map",)  # options whose file is a part of the identity
 known: Dict[str, Dict[Batch, int]] = {}  # of this process: identity, and its times
@@ -115,6 +116,25 @@ def unpacked(rows: List[List[int]]) -> Batch:
     return tuple((q, kv, bool(head)) for q, kv, head, n in rows for _ in range(n))
 
 
+def checked(batch: Any) -> Batch:
+    """The requests of an iteration, of whole numbers that they may have."""
+    found = []
+    for q, kv, head in batch:
+        kv = whole("tokens", kv, 1, TOKENS_MOST)
+        found.append((whole("new tokens", q, 1, kv), kv, bool(head)))
+    if not found:
+        raise BadArgument(2, ["an iteration has at least one request"])
+    return tuple(found)
+
+
+def json_of(line: str) -> Any:
+    """None: the line was cut off, as its process was killed."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
 class Iterations:
     """What iterations of a model take on a machine.
 
@@ -145,14 +165,15 @@ class Iterations:
         self._feed = Feed(machine, model, options, tokens, requests)
         self.room_bytes = int(self._feed.answer.room_bytes)    # of a rank, for keys and values
         self.token_bytes = int(self._feed.answer.token_bytes)  # of a rank and a token
-        if self.kept is not None and os.path.exists(self.kept):
+        if self.kept is not None and os.path.exists(self.kept) and os.path.getsize(self.kept) > 0:
             self._read(self.kept)
 
     def time(self, batch: Any) -> int:
         """What an iteration takes, in whole fs: of each request (new tokens, tokens with these, does one follow)."""
-        batch = batch if isinstance(batch, tuple) else tuple((int(q), int(kv), bool(head)) for q, kv, head in batch)
+        batch = batch if isinstance(batch, tuple) else tuple(map(tuple, batch))
         fs = self.times.get(batch)
         if fs is None:
+            batch = checked(batch)
             fs = self.times[batch] = self._feed.time(batch)
             self.simulated += 1
             self._new.append(batch)
@@ -160,7 +181,7 @@ class Iterations:
 
     def attention(self, batch: Any) -> int:
         """What attention of one layer takes alone on one rank, in whole fs; not kept."""
-        return self._feed.time(tuple((int(q), int(kv), bool(head)) for q, kv, head in batch), only_attention=True)
+        return self._feed.time(checked(batch), only_attention=True)
 
     def _read(self, path: str) -> None:
         try:
@@ -169,7 +190,8 @@ class Iterations:
             mine, other = json.loads(self.identity), json.loads(lines[0])
             differ = [name for name in mine if other.get(name) != mine[name]]
             if not differ:
-                self.times.update({unpacked(row["batch"]): int(row["fs"]) for row in map(json.loads, lines[1:])})
+                rows = [row for row in map(json_of, lines[1:]) if row is not None]
+                self.times.update({unpacked(row["batch"]): int(row["fs"]) for row in rows})
         except (OSError, ValueError, IndexError, KeyError, TypeError, AttributeError) as e:
             raise BadInput(3, [f"{path} has no times of iterations: {e}"]) from None
         if differ:
@@ -181,14 +203,24 @@ class Iterations:
         """Adds what is new to the file."""
         if self.kept is None:
             return
-        is_new = not os.path.exists(self.kept)
-        with open(self.kept, "a", encoding="utf-8") as file:
-            if is_new:
-                file.write(self.identity + "\n")
-            # of a file that this process has read others may be missing: those of other calls
-            for batch in (self.times if is_new else self._new):
-                file.write(json.dumps({"batch": packed(batch), "fs": self.times[batch]}) + "\n")
+        if os.path.exists(self.kept):
+            self._add(self.kept, self._new)
+        else:  # under another name first: it is there with its first line, or not at all
+            new = f"{self.kept}.{os.getpid()}"
+            self._add(new, self.times)
+            os.replace(new, self.kept)
         self._new.clear()
+
+    def _add(self, path: str, batches: Iterable[Batch]) -> None:
+        with open(path, "ab+") as file:
+            lines = [json.dumps({"batch": packed(batch), "fs": self.times[batch]}) for batch in batches]
+            if file.tell() == 0:
+                lines.insert(0, self.identity)
+            else:
+                file.seek(-1, os.SEEK_END)
+                if file.read() != b"\n":  # a line that was cut off stays alone
+                    lines.insert(0, "")
+            file.write("".join(line + "\n" for line in lines).encode())
 
     def __repr__(self) -> str:
         return f"<kernbench.Iterations of {self.model} on {self.machine.name} {self.machine.hash}: {len(self.times)} known>"

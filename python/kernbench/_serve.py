@@ -3,7 +3,7 @@ from typing import Any, Dict, List, Optional
 
 import numpy as np
 
-from ._errors import BadArgument, error
+from ._errors import BadArgument, whole
 from ._iterations import Iterations
 from ._machine import Machine
 from ._rows import rows_of
@@ -117,12 +117,6 @@ def tpot_fs(one: Served) -> Optional[int]:
     return (2 * took + n) // (2 * n)
 
 
-def checked(name: str, value: Any, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-        raise error(2, [f"{name} {value!r} is not a whole number from 1 to {most}"])
-    return int(value)
-
-
 def serve(machine: Machine, model: Any, trace: Any, *, max_num_seqs: int = 256, max_num_batched_tokens: int = 2048,
           chunk: Optional[int] = None, page: int = 16, blocks: Optional[int] = None, kept: Any = None,
           **options: Any) -> Serving:
@@ -147,16 +141,16 @@ def serve(machine: Machine, model: Any, trace: Any, *, max_num_seqs: int = 256, 
     """
     if not isinstance(machine, Machine):
         raise TypeError(f"serve() takes a Machine, not {type(machine).__name__}")
-    seqs = checked("max_num_seqs", max_num_seqs, 65536)
-    tokens = checked("max_num_batched_tokens", max_num_batched_tokens, 1 << 20)
-    page = checked("page", page, 1024)
+    seqs = whole("max_num_seqs", max_num_seqs, 1, 65536)
+    tokens = whole("max_num_batched_tokens", max_num_batched_tokens, 1, 1 << 20)
+    page = whole("page", page, 1, 1024)
     its = Iterations(machine, model, tokens=tokens, requests=seqs, kept=kept, page=page, **options)
     there = its.room_bytes // (page * its.token_bytes)
     if there < 1:
         raise BadArgument(2, [f"a block of {page} tokens takes {page * its.token_bytes} bytes of a rank, and "
                               f"weights and activations leave {its.room_bytes}"])
-    limits = Limits(seqs, tokens, tokens if chunk is None else checked("chunk", chunk, 1 << 20),
-                    there if blocks is None else checked("blocks", blocks, there), page)
+    limits = Limits(seqs, tokens, tokens if chunk is None else whole("chunk", chunk, 1, 1 << 20),
+                    there if blocks is None else whole("blocks", blocks, 1, there), page)
     return served_by(its, limits, trace)
 
 

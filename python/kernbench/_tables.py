@@ -16,10 +16,11 @@ import re
 import tempfile
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ._errors import BadArgument, error
+from ._errors import BadArgument, error, whole
 from ._iterations import Iterations
 from ._machine import Machine
 from ._rows import pandas
+from ._trace import TOKENS_MOST
 
 Row = Dict[str, Any]
 Point = Tuple[int, int, int, int]  # of attention: new tokens of a prompt, those before, requests that generate, their tokens
@@ -101,16 +102,27 @@ def write_csv(folder: str, name: str, rows: List[Row]) -> None:
     pandas.DataFrame(rows).to_csv(os.path.join(folder, name), index=False, float_format="%.9f")
 
 
+def numbers(name: str, values: Optional[Sequence[int]], default: List[int], least: int, most: int) -> List[int]:
+    """Each once, the smallest first."""
+    found = sorted({whole(name, value, least, most) for value in (default if values is None else values)})
+    if not found:
+        raise BadArgument(2, [f"{name} has no number"])
+    return found
+
+
 class Grid:
     """Which numbers of tokens, and which points of attention."""
 
     def __init__(self, tokens: Optional[Sequence[int]], chunks: Optional[Sequence[int]], decodes: Optional[Sequence[int]],
                  kvs: Optional[Sequence[int]], max_num_batched_tokens: int, max_num_seqs: int):
-        self.most, self.seqs = max_num_batched_tokens, max_num_seqs
-        self.tokens = list(tokens or doubling(1, self.most))
-        self.chunks = list(chunks if chunks is not None else [0] + doubling(16, self.most))
-        self.decodes = list(decodes if decodes is not None else [0] + doubling(1, self.seqs))
-        self.kvs = list(kvs if kvs is not None else [0] + doubling(16, 16384))
+        self.most = whole("max_num_batched_tokens", max_num_batched_tokens, 1, 65536)
+        self.seqs = whole("max_num_seqs", max_num_seqs, 1, 65536)
+        self.tokens = numbers("tokens", tokens, doubling(1, self.most), 1, 65536)
+        self.chunks = numbers("chunks", chunks, [0] + doubling(16, self.most), 0, self.most)
+        self.decodes = numbers("decodes", decodes, [0] + doubling(1, self.seqs), 0, self.most)
+        self.kvs = numbers("kvs", kvs, [0] + doubling(16, 16384), 0, TOKENS_MOST - self.most)
+        if not any(self.points()):
+            raise BadArgument(2, ["chunks, decodes and kvs have no point of attention in common"])
 
     def points(self) -> Iterable[Point]:
         return points(self.chunks, self.decodes, self.kvs, self.most)
@@ -203,7 +215,7 @@ def tables(machine: Machine, model: Any, of: str, folder: Any, *, tp: Any = 1, t
     """
     if pandas is None:
         raise error(2, ["tables need pandas"])
-    tps = [int(one) for one in (tp if isinstance(tp, (list, tuple, range)) else [tp])]
+    tps = [whole("tp", one, 1, 65536) for one in (tp if isinstance(tp, Iterable) else [tp])]
     grid = Grid(tokens, chunks, decodes, kvs, max_num_batched_tokens, max_num_seqs)
     makers: Dict[str, Callable[[], None]] = {
         "llmservingsim": lambda: llmservingsim(machine, os.fspath(model), os.fspath(folder), tps, grid, options,

@@ -241,6 +241,35 @@ def test_times_of_another_are_refused(m, tmp_path):
         kernbench.Iterations(m, MODEL, tries=1, kept=kept)
 
 
+def test_a_line_that_was_cut_off_is_done_again(m, tmp_path, monkeypatch):
+    kept = tmp_path / "times.jsonl"
+    kept.touch()
+    monkeypatch.setattr("kernbench._iterations.known", {})
+    its = kernbench.Iterations(m, MODEL, tries=1, kept=kept)
+    times = [its.time([(1, kv, True)]) for kv in (16, 32)]
+    its.keep()
+    whole = kept.read_text()
+    kept.write_text(whole[:-20])  # its process was killed
+    for simulated in (1, 0):
+        monkeypatch.setattr("kernbench._iterations.known", {})  # another one
+        its = kernbench.Iterations(m, MODEL, tries=1, kept=kept)
+        assert [its.time([(1, kv, True)]) for kv in (16, 32)] == times and its.simulated == simulated
+        its.keep()
+
+
+@pytest.mark.parametrize("batch, text", [
+    ([], "an iteration has at least one request"), ([(0, 5, True)], "new tokens 0 is not a whole number from 1 to 5"),
+    ([(1, 16, True), (6, 5, True)], "new tokens 6 is not a whole number from 1 to 5"), ([(-1, 5, True)], "new tokens -1"),
+    ([(1, 64.7, True)], "tokens 64.7 is not a whole number from 1 to 1048576"), ([(1, 1 << 21, True)], "tokens 2097152")])
+def test_what_is_no_iteration(m, batch, text):
+    its = kernbench.Iterations(m, MODEL, tries=1)
+    for time in (its.time, its.attention):
+        for one in (batch, tuple(batch)):
+            with pytest.raises(kernbench.BadArgument, match=text):
+                time(one)
+    assert its.time([(np.int64(1), 16, True)]) > 0  # and goes on
+
+
 def test_an_edited_mapping_is_another(m, tmp_path):
     tiles = tmp_path / "tiles.yaml"
     m.llm(MODEL, decode=16, tries=1, map_out=tiles, quiet=True)

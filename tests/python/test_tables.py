@@ -5,6 +5,7 @@ serving/core/trace_generator.py) and microsoft/vidur (vidur/execution_time_predi
 """
 import itertools
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -123,6 +124,25 @@ def test_reductions_of_the_profile(profile, took):
     assert (mine["size"] / 2048 / 2).tolist() == [1, 4]
     assert mine["time_stats.all_reduce.median"].tolist() == pytest.approx([took[8, n]["all_reduce1"] / 1000 for n in (1, 4)], abs=1e-9)
     assert len(rows) == 2  # one rank has none
+
+
+def test_numbers_may_come_in_any_order(m, tmp_path, bundle):
+    grid = {name: np.array(list(reversed(values)) + values[:1]) for name, values in SMALL.items() if isinstance(values, list)}
+    kernbench.tables(m, MODEL, "llmservingsim", tmp_path, tp=np.array([8]), **{**SMALL, **grid})
+    for name in ("dense", "per_sequence", "attention"):
+        assert (tmp_path / f"tp8/{name}.csv").read_text() == (bundle / f"tp8/{name}.csv").read_text()
+
+
+@pytest.mark.parametrize("options, text", [
+    ({"tokens": [0, 1]}, "tokens 0 is not a whole number from 1 to 65536"), ({"tokens": [1.5]}, "tokens 1.5 is not"),
+    ({"tokens": []}, "tokens has no number"), ({"chunks": [128]}, "chunks 128 is not a whole number from 0 to 64"),
+    ({"kvs": [-16]}, "kvs -16 is not"), ({"tp": [1, 2.5]}, "tp .*2.5.* is not a whole number"), ({"max_num_seqs": 0}, "max_num_seqs 0 is not"),
+    ({"chunks": [0], "decodes": [0]}, "chunks, decodes and kvs have no point of attention in common")])
+def test_numbers_that_no_table_has(m, tmp_path, options, text):
+    for of in ("llmservingsim", "vidur"):
+        with pytest.raises(kernbench.BadArgument, match=text):
+            kernbench.tables(m, MODEL, of, tmp_path, **{**SMALL, **options})
+    assert not any(tmp_path.iterdir())
 
 
 def test_what_has_no_tables(m, tmp_path):

@@ -105,9 +105,13 @@ static enum exit_code run_divisions(void *arg, struct sink *out)
     free(d);
     if (fit > 0)
         llm_rows_sort(&l->rows);
-    else if (!code || l->too_large)
-        code = cmd_say(l->cli, EXIT_USAGE, "%s: none of %zu divisions of %u ranks %s",
-                       l->rows.model, n, l->chip.units, n > 0 ? "fits" : "is possible");
+    else if (n == 0)
+        code = cmd_say(l->cli, EXIT_USAGE,
+                       "%s: with these options no division of %u ranks is possible", l->rows.model,
+                       l->chip.units);
+    else if (l->too_large)
+        code = cmd_say(l->cli, EXIT_USAGE, "%s: none of %zu divisions of %u ranks fits",
+                       l->rows.model, n, l->chip.units);
     return end_here(l, out, fit > 0 && l->too_large ? EXIT_OK : code);
 }
 
@@ -271,6 +275,15 @@ static enum exit_code run_model(struct llm *l)
     return code ? code : cmd_output(l->cli, llm_searches(l) ? run_divisions : run_batches, l);
 }
 
+/* --dry-run: options must be right all the same. */
+static enum exit_code print_model(struct llm *l)
+{
+    enum exit_code code = llm_read_words(l);
+
+    llm_close(l);
+    return code ? code : print_facts(l->cli, l->shape.kv_dtype);
+}
+
 /* What MODEL is. */
 enum source { FROM_MODEL, FROM_GRAPH, FROM_TRACE };
 
@@ -302,14 +315,14 @@ enum exit_code cmd_llm(const struct cli *cli)
     enum exit_code code = EXIT_OK;
 
     if (cli->opts.n_operands == 0)
-        return print_facts(cli);
+        return print_facts(cli, KB_DEFAULT);
     l.rows.model = cli->opts.operand[0];
     enum source from = source_of(l.rows.model);
     if (cli->opts.recorded && from != FROM_TRACE)
         return cmd_say(cli, EXIT_USAGE, "--compute recorded is of traces");
     if (from == FROM_MODEL)
         code = model_read(cli->program, l.rows.model, cli->opts.quiet, &l.model);
-    if (code || (cli->opts.dry_run && from == FROM_MODEL))
-        return code ? code : print_facts(cli);
-    return run_machine(&l, from);
+    if (code)
+        return code;
+    return cli->opts.dry_run && from == FROM_MODEL ? print_model(&l) : run_machine(&l, from);
 }

@@ -44,6 +44,10 @@ equal "and their names" "6 1 6 1 6 2 6 2" "$(for r in 0 1 2 3; do files dump "mo
     jq -r 'select(.name == "dispatch") | .attr | .comm_type[1], .pg_name[1]' | head -2; done | xargs)"
 mv comm_group.json groups.json
 
+refused "a file for all of ranks that differ" 2 "--chakra x.et: each rank has a trace of its own, so it needs %d" \
+    llm moe.json --decode 16 --batch 8 --tp 4 --ep 2 --tries 1 --chakra x.et
+run llm moe.json --decode 16 --batch 8 --tp 4 --ep 4 --tries 1 --chakra x.et --quiet
+equal "one of ranks that are alike" "0 x.et" "$code $(ls x.et)"
 refused "two iterations" 2 "--chakra is of one iteration" llm llama-3.2-1b --chakra 'x.%d.et'
 refused "stages" 2 "--chakra: stages (--pp) have no trace" llm llama-3.2-1b --decode 16 --pp 2 --chakra 'x.%d.et'
 refused "another %" 2 "another % than one %d" llm llama-3.2-1b --decode 16 --chakra 'x.%s.et'
@@ -140,6 +144,9 @@ equal "rows, of which one overlaps" "c1 1 1 x2 1 $(jq -n "$alone | round / 1000"
 made a.et "$(coll 1 0 200000 '' ', "pg_name": ["string", "7"]')" "$(comp 2 1 1)"
 echo '{"7": [1]}' >comm_group.json
 equal "a group of one, and of others, takes no time" 1 "$(us a.et)"
+made a.et "$(coll 1 6 200000 '' ', "pg_name": ["string", "7"]')" "$(comp 2 1 1)"
+equal "nor does what others send each other" 1 "$(us a.et)"
+made a.et "$(coll 1 0 200000 '' ', "pg_name": ["string", "7"]')" "$(comp 2 1 1)"
 echo '{"7": [0, 1]}' >comm_group.json
 like "of both ranks" "$alone + 1000" "$(us a.et)"
 made a.et "$(coll 1 0 200000 '' ', "comm_group": ["int32", 7]')" "$(comp 2 1 1)"
@@ -218,6 +225,12 @@ run llm v.et --columns us
 says "v.et: is of Chakra '0.1'; 0.0.4 and 1.0.0 are known" && [ $code -eq 0 ]
 ok "another version is told"
 refused "options of models" 2 "--decode is of models; a trace has its own" llm w.et --decode 5
+for option in "--search grid" "--pp 2" "--dp 2" "--microbatches 2" "--iterations its.csv"; do
+    # shellcheck disable=SC2086
+    refused "$option" 2 "${option% *} is of models; a trace has its own" llm w.et $option
+done
+run llm w.et --columns us --quiet
+equal "no line is empty" 0 "$(grep -c '^$' out)"
 refused "times of a model" 2 "--compute recorded is of traces" llm llama-3.2-1b --compute recorded
 
 # -- there and back -----------------------------------------------------------------------------

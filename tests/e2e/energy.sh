@@ -103,6 +103,15 @@ equal "products of the first: 8 layers" 1 "$(sum '(map(select(.flops and .op != 
     [.[] | select(.op == "stage.0")][0] | if (.energy_mj - $macs - $attention - .us | fabs) < 1e-2 then 1 else [., $macs, $attention] end')"
 
 # shellcheck disable=SC2086
+run $model --tp 4 --set=energy.static_w=1000 --set=energy.hbm_pj_bit=1000
+cp out one
+# shellcheck disable=SC2086
+run $model --tp 4 --dp 2 --set=energy.static_w=1000 --set=energy.hbm_pj_bit=1000
+equal "two copies cost twice as much, and the machine its watts once" "" "$(jq -rn --slurpfile one one --slurpfile two out '
+    range($one[0].rows | length) as $i | [$one, $two] | map(.[0].rows[$i]) |
+    select((2 * (.[0].energy_mj - .[0].us) + .[1].us - .[1].energy_mj) | fabs > 1e-5) | .[0].op')"
+
+# shellcheck disable=SC2086
 run ${model/json/csv} --vary energy.static_w=0,1
 equal "each machine has the column" 22 "$(grep -v '^#' out | sed 's/"[^"]*"//' | awk -F, '{print NF}' | sort -u)"
 refused "no mm" 2 "energy.noc_pj_bit_mm' needs a 'ns_per_mm' above 0" info --set energy.noc_pj_bit_mm=1 --set ns_per_mm=0

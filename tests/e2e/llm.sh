@@ -475,6 +475,7 @@ wrong "a type that the kernel cannot take" "8:3: a must be a float, not i8" 's/d
 wrong "bytes of another matrix" "10:3: bytes is 4096, and what it reads has 2048" 's/bytes: 2K/bytes: 4K/'
 wrong "bytes of one rank in place of all that is gathered" "10:3: bytes is 2048, and what it reads has 4096" 's/all_reduce/all_gather/'
 wrong "a weight of less than a byte" "7:48: 'i4' has less than a byte" 's/k: 256/k: 256, b: i4/'
+wrong "a weight of truths" "7:48: 'bool' is no type of numbers" 's/k: 256/k: 256, b: bool/'
 wrong "more bytes than 64 bits count" "7:3: it has more than 2^55 bytes" 's/n: 384/n: 1024G/; s/layer: 3/layer: 1M/'
 wrong "more columns than 64 bits count" "8:3: heads x dim has more than 2^40 columns" 's/dim: 128/dim: 1024G/'
 wrong "more ranks than any machine has" "2:8: more than 65536 ranks" 's/ranks: 2/ranks: 1M/'
@@ -548,6 +549,13 @@ comes_back "stages of experts that are divided" moe.json --prefill 24 --batch 2 
 equal "what a graph of stages says first" "ranks: 6 pp: 3 microbatches: 2 ep: 2" "$(sed -n 2,5p graph.yaml | xargs)"
 mv graph.yaml stages.yaml
 refused "a type that is none" 2 "--weights 'f8' is no type; types are f16, bf16, f32" llm llama-3.2-1b --weights f8
+refused "truth" 2 "--kv 'bool' is no type of numbers; types are f16, bf16, f32" llm llama-3.2-1b --kv bool
+for option in "--search foo" "--grid 8" "--kv i4" "--decode 9:1" "--pp 17" "--routing even"; do
+    # shellcheck disable=SC2086
+    refused "--dry-run $option" 2 "${option% *}" llm llama-3.2-1b --dry-run $option
+done
+run llm llama-3.2-1b --dry-run --kv i8 --format csv
+equal "bytes of keys and values of another type" 16384 "$(tail -1 out | cut -d, -f5)"
 refused "more stages than layers" 2 "llama-3.2-1b has 16 layers, and --pp 17; possible are 1 to 16" llm llama-3.2-1b --pp 17
 refused "layers that no stage may cut" 2 "latent.json has 8 layers, and --pp 8; the first 1 must be in a stage with one more; possible are 1 to 7" \
     llm latent.json --decode 16 --pp 8
@@ -563,6 +571,7 @@ equal "all divisions of 8 ranks and 4 requests" "1/2/4 1/4/2 1/8/1 2/1/4 2/2/2 2
 equal "the best is first, and has the rows" "0 true" \
     "$(total '[.totals[].tpot_ms] as $t | ([range(1; $t | length) | select($t[.] < $t[. - 1])] | length | tostring) + " " +
         ([.rows[] | select(.op == "total") | .us / 1000 - $t[0] | fabs < 0.000001] == [true] | tostring)')"
+equal "what is not there is null" "null null" "$(total '"\([.rows[] | select(.op != ("qkv", "o", "gate_up", "down") and .bytes != null) | .mapping] | unique[0]) \(.totals[0].grid)"')"
 equal "each says what its time is for" 0 "$(total '[.totals[] | select(.why | test("^(hbm|bubble) [0-9.]* %") | not)] | length')"
 cp out all
 run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --tp 4 --tries 1 --format json --quiet
@@ -597,7 +606,9 @@ equal "a grid that is given stays" "4/2x4 2/2x4" "$(total '[.totals[] | "\(.tp)/
 run llm llama-3.2-1b --decode 16 --batch 4 --search grid,parallel --pp 2 --tries 1 --format json --quiet
 equal "grids of all divisions, by the tokens of a part" "1/4/1x8 2/2/1x8 4/1/1x8 4/1/2x4" "$(total '[.totals[] | "\(.tp)/\(.dp)/\(.grid)"] | sort | join(" ")')"
 refused "none fits" 2 "llama-3.1-405b: none of 4 divisions of 8 ranks fits" llm llama-3.1-405b --decode 16 --search parallel
-refused "none is possible" 2 "llama-3.2-1b: none of 0 divisions of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
+refused "none is possible" 2 "llama-3.2-1b: with these options no division of 8 ranks is possible" llm llama-3.2-1b --decode 16 --search parallel --pp 3
+run llm llama-3.2-1b --decode 16 --batch 4 --search parallel --grid 2x4 --tries 1 --format json --quiet
+equal "divisions that have too few tokens for a grid are left out" "0 4/1/2 4/2/1 8/1/1" "$code $(total '[.totals[] | "\(.tp)/\(.pp)/\(.dp)"] | sort | join(" ")')"
 refused "a search of two batches" 2 "--search parallel is of one --batch and --decode" llm llama-3.2-1b --search parallel --batch 1,2
 for search in all parallel, ,grid grids; do
     refused "--search $search" 2 "--search '$search' is not parallel, grid or parallel,grid" llm llama-3.2-1b --search $search

@@ -15,6 +15,7 @@
  * = 241.7 us, and as much it is.
  */
 #include "cli/llm/batches.h"
+#include "cli/llm/llm_iterate.h"
 #include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include <stdlib.h>
@@ -75,12 +76,11 @@ static enum exit_code route(struct llm *l, const struct batch *b,
 {
     const struct model *m = &l->model;
 
+    enum exit_code code = llm_check_grid(l, b->requests->tokens);
+
     *routing = NULL;
-    if (b->requests->tokens < l->chip.grid_p)
-        return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
-                       l->cli->opts.grid, (long long)b->requests->tokens, l->chip.grid_p);
-    if (m->experts == 0)
-        return EXIT_OK;
+    if (code || m->experts == 0)
+        return code;
     return routes_of(l->cli, &l->routes,
                      &(struct route_extents){.tokens = b->requests->tokens,
                                              .copies = 1,

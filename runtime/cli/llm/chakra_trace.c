@@ -164,7 +164,7 @@ static enum exit_code set_collective(const struct making *m, const struct chakra
     if (!code)
         code = set_size(m, from, to);
     if (to->n_ranks <= 1) /* another group's, or of one */
-        to->slot = REPLAY_NONE;
+        *to = (struct replay_node){.slot = REPLAY_NONE};
     return code;
 }
 

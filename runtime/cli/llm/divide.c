@@ -59,21 +59,15 @@ static void add(struct divisions *all, const struct division *d)
     all->d[all->n++] = *d;
 }
 
-/* With each of the grids that are asked for. */
+/* With each of the grids that are asked for, and whose rows all have tokens; 0: none is. */
 static void add_grids(const struct llm *l, struct divisions *all, struct division d)
 {
     int64_t tokens = d.batch / llm_parts(l, d.batch, d.pp) * all->least;
+    uint32_t given = l->chip.grid_p, any = l->search.grids && given == 0;
 
-    d.grid_p = l->chip.grid_p;
-    if (!l->search.grids || d.grid_p > 0) {
-        add(all, &d);
-        return;
-    }
-    for (uint32_t p = 1; p <= l->chip.unit_pes && p <= tokens; p++) {
-        d.grid_p = p;
-        if (l->chip.unit_pes % p == 0)
+    for (d.grid_p = any ? 1 : given; d.grid_p <= (any ? l->chip.unit_pes : given); d.grid_p++)
+        if (d.grid_p <= tokens && (d.grid_p == 0 || l->chip.unit_pes % d.grid_p == 0))
             add(all, &d);
-    }
 }
 
 /* The units among all that they can be divided among. */

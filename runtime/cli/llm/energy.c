@@ -204,12 +204,11 @@ static double mac_pj(const struct chip_energy *e, kb_dtype dtype)
 }
 
 double energy_pj(const struct chip_energy *e, const struct llm_op *op,
-                 const struct energy_counts *n, int64_t fs)
+                 const struct energy_counts *n)
 {
     double bits = e->tcm_pj_bit * (double)n->tcm_bytes + e->hbm_pj_bit * (double)n->memory_bytes +
                   e->noc_pj_bit_mm * ((double)n->wire_bytes_um / 1e3) +
                   e->d2d_pj_bit * (double)n->d2d_bytes + e->fabric_pj_bit * (double)n->fabric_bytes;
 
-    return mac_pj(e, op->x.dtype) * (double)n->macs + e->math_pj * (double)n->elements + 8 * bits +
-           e->static_w * (double)fs / 1e3;
+    return mac_pj(e, op->x.dtype) * (double)n->macs + e->math_pj * (double)n->elements + 8 * bits;
 }

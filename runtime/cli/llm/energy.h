@@ -16,8 +16,8 @@ struct energy_counts {
 enum exit_code energy_count(const struct cli *cli, const struct chip *c, const struct graph *g,
                             const struct shape *s, struct energy_counts out[GRAPH_OPS_MAX]);
 
-/* Of one call that takes `fs`. */
+/* Of one call, without static_w. */
 double energy_pj(const struct chip_energy *e, const struct llm_op *op,
-                 const struct energy_counts *counts, int64_t fs);
+                 const struct energy_counts *counts);
 
 #endif

@@ -21,6 +21,7 @@ static const struct column fact_columns[] = {
 struct facts {
     const struct cli *cli;
     const char *one;
+    kb_dtype kv;
     struct fact_row row;
 };
 
@@ -31,20 +32,22 @@ static bool fact_row(void *arg, uint64_t i, struct cell *cells)
 
     if (model_read(f->cli->program, f->one ? f->one : model_files[i].name, true, &m))
         return false;
-    f->row = (struct fact_row){.model = m.name,
-                               .family = model_family_name(&m),
-                               .layers = (uint64_t)m.layers,
-                               .parameters = (uint64_t)model_parameters(&m),
-                               .kv_token_bytes = (uint64_t)model_kv_bytes(&m, m.dtype),
-                               .active = (uint64_t)model_active_parameters(&m),
-                               .has_experts = m.experts > 0};
+    f->row =
+        (struct fact_row){.model = m.name,
+                          .family = model_family_name(&m),
+                          .layers = (uint64_t)m.layers,
+                          .parameters = (uint64_t)model_parameters(&m),
+                          .kv_token_bytes = (uint64_t)model_kv_bytes(&m, f->kv ? f->kv : m.dtype),
+                          .active = (uint64_t)model_active_parameters(&m),
+                          .has_experts = m.experts > 0};
     record_cells(fact_columns, sizeof fact_columns / sizeof *fact_columns, &f->row, cells);
     return true;
 }
 
-enum exit_code print_facts(const struct cli *cli)
+enum exit_code print_facts(const struct cli *cli, kb_dtype kv)
 {
-    struct facts f = {.cli = cli, .one = cli->opts.n_operands ? cli->opts.operand[0] : NULL};
+    struct facts f = {
+        .cli = cli, .one = cli->opts.n_operands ? cli->opts.operand[0] : NULL, .kv = kv};
     struct rows rows = {ROWS_COLUMNS(fact_columns), .n_rows = 1, .row = fact_row, .arg = &f};
 
     while (!f.one && model_files[rows.n_rows].name)

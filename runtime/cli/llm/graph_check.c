@@ -16,6 +16,15 @@ bool graph_floats(kb_dtype dtype)
            dtype == KB_F8E4M3 || dtype == KB_F8E5M2;
 }
 
+const char *graph_refuses_type(kb_dtype dtype)
+{
+    if (dtype == KB_DEFAULT)
+        return "is no type";
+    if (dtype == KB_BOOL)
+        return "is no type of numbers";
+    return kb_dtype_bytes(dtype) == 0 ? "has less than a byte" : NULL;
+}
+
 /* The key of its type that must be a float; NULL: none. */
 static const char *floats_of(const struct llm_op *op)
 {

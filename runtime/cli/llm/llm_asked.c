@@ -16,7 +16,7 @@ static const char *all_types(char to[TYPES_BYTES])
     size_t at = 0;
 
     for (kb_dtype dtype = KB_F16; dtype <= KB_I4; dtype++)
-        if (kb_dtype_bytes(dtype) > 0 && at < TYPES_BYTES)
+        if (!graph_refuses_type(dtype) && at < TYPES_BYTES)
             at += (size_t)snprintf(to + at, TYPES_BYTES - at, "%s%s", at ? ", " : "",
                                    kb_dtype_name(dtype));
     return to;
@@ -26,14 +26,12 @@ static enum exit_code dtype_of(const struct cli *cli, const char *option, const 
                                kb_dtype *out)
 {
     kb_dtype dtype = word ? kb_dtype_parse(word) : *out;
+    const char *why = graph_refuses_type(dtype);
     char types[TYPES_BYTES];
 
-    if (dtype == KB_DEFAULT)
-        return cmd_say(cli, EXIT_USAGE, "--%s '%s' is no type; types are %s", option, word,
+    if (why)
+        return cmd_say(cli, EXIT_USAGE, "--%s '%s' %s; types are %s", option, word, why,
                        all_types(types));
-    if (kb_dtype_bytes(dtype) == 0)
-        return cmd_say(cli, EXIT_USAGE, "--%s '%s' has less than a byte, which llm does not place",
-                       option, word);
     *out = dtype;
     return EXIT_OK;
 }
@@ -187,7 +185,7 @@ static bool search_word(struct llm *l, const char *word, size_t n)
     return true;
 }
 
-/* One number of requests, and one step. */
+/* Words of a search, which is of one number of requests, and of one step. */
 static enum exit_code read_search(struct llm *l)
 {
     const struct opts *o = &l->cli->opts;
@@ -214,34 +212,59 @@ static enum exit_code read_lists(struct llm *l)
 {
     enum { TOKENS_MAX = 1048576, RANKS_MAX = 65536, REQUESTS_MAX = 1048576 };
     const struct opts *o = &l->cli->opts;
-    char all[24];
     enum exit_code code;
 
-    int64_t each = l->chip.units / (l->shape.pp * l->shape.dp);
-
-    snprintf(all, sizeof all, "%lld", (long long)(each > 0 ? each : 1));
-    if ((code = check_stages(l)) ||
-        (code = read_list(l, "tp", o->tp ? o->tp : all, RANKS_MAX, &l->tps)) ||
+    if ((code = check_stages(l)) || (code = read_list(l, "tp", o->tp, RANKS_MAX, &l->tps)) ||
         (code = read_list(l, "batch", o->batch, REQUESTS_MAX, &l->batches)) ||
         (code = read_list(l, "decode", o->decode, TOKENS_MAX, &l->decodes)))
         return code;
-    code = read_search(l);
-    for (size_t i = 0; i < l->tps.n && !code && !l->search.divisions; i++)
-        code = check_ranks(l, l->tps.value[i]);
     l->rows.many_tps = l->tps.n > 1;
     l->rows.many_kvs = l->decodes.n > 1;
+    return read_search(l);
+}
+
+/* "PxQ" */
+static enum exit_code read_grid(const struct cli *cli, uint32_t *p, uint32_t *q)
+{
+    const char *grid = cli->opts.grid;
+    char rest;
+
+    if (!grid || (sscanf(grid, "%9ux%9u%c", p, q, &rest) == 2 && *p > 0 && *q > 0))
+        return EXIT_OK;
+    return cmd_say(cli, EXIT_USAGE, "--grid '%s' is not PxQ, rows and columns of a rank's PEs",
+                   grid);
+}
+
+enum exit_code llm_read_words(struct llm *l)
+{
+    uint32_t p, q;
+    enum exit_code code;
+
+    if ((code = read_shape(l)) || (code = refuse_latent(l)) || (code = read_experts(l)) ||
+        (code = read_grid(l->cli, &p, &q)))
+        return code;
+    return read_lists(l);
+}
+
+/* Without --tp the ranks are all that are left. */
+static enum exit_code read_ranks(struct llm *l)
+{
+    int64_t each = l->chip.units / (l->shape.pp * l->shape.dp);
+    char all[24];
+
+    snprintf(all, sizeof all, "%lld", (long long)(each > 0 ? each : 1));
+    enum exit_code code = l->tps.n > 0 ? EXIT_OK : read_list(l, "tp", all, UINT64_MAX, &l->tps);
+
+    for (size_t i = 0; i < l->tps.n && !code && !l->search.divisions; i++)
+        code = check_ranks(l, l->tps.value[i]);
     return code;
 }
 
 enum exit_code llm_read_model(struct llm *l)
 {
-    enum exit_code code = read_shape(l);
+    enum exit_code code = llm_read_words(l);
 
-    if (!code)
-        code = refuse_latent(l);
-    if (!code)
-        code = read_experts(l);
-    return code ? code : read_lists(l);
+    return code ? code : read_ranks(l);
 }
 
 enum exit_code llm_read_iterations(struct llm *l)
@@ -273,15 +296,14 @@ static enum exit_code check_pattern(const struct cli *cli, const char *pattern)
 static enum exit_code read_mapping(struct llm *l, struct tile_map *map)
 {
     const struct opts *o = &l->cli->opts;
-    uint32_t q;
-    char rest;
+    uint32_t q = 0;
     enum exit_code code = check_pattern(l->cli, o->chakra);
 
+    if (!code)
+        code = read_grid(l->cli, &l->chip.grid_p, &q);
     if (code)
         return code;
-
-    if (o->grid && (sscanf(o->grid, "%9ux%9u%c", &l->chip.grid_p, &q, &rest) != 2 ||
-                    l->chip.grid_p == 0 || (uint64_t)l->chip.grid_p * q != l->chip.unit_pes))
+    if (o->grid && (uint64_t)l->chip.grid_p * q != l->chip.unit_pes)
         return cmd_say(l->cli, EXIT_USAGE, "--grid '%s' is not PxQ with the %u PEs of a rank",
                        o->grid, l->chip.unit_pes);
     if (!o->map)

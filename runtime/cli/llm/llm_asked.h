@@ -38,7 +38,8 @@ enum exit_code llm_open(struct llm *l, struct tile_map *map);
 void llm_close(struct llm *l);
 
 /* What options ask of a model: types, pages, divisions, experts, and lists of numbers, all of which
- * multiply. */
+ * multiply. The words can be read without a machine. */
+enum exit_code llm_read_words(struct llm *l);
 enum exit_code llm_read_model(struct llm *l);
 
 /* The file of iterations, which nothing else says. */

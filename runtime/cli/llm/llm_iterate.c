@@ -26,13 +26,12 @@ static uint64_t tries_of(const struct opts *o)
     return o->prove ? UINT64_MAX : o->tries;
 }
 
-/* A grid that was asked for must have a row of tokens for each of its rows. */
-static enum exit_code check_grid(const struct llm *l, const struct shape *s)
+enum exit_code llm_check_grid(const struct llm *l, int64_t tokens)
 {
-    if (s->batch * s->q >= l->chip.grid_p)
+    if (tokens >= l->chip.grid_p)
         return EXIT_OK;
     return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
-                   l->cli->opts.grid, (long long)(s->batch * s->q), l->chip.grid_p);
+                   l->cli->opts.grid, (long long)tokens, l->chip.grid_p);
 }
 
 /* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
@@ -73,6 +72,30 @@ static uint64_t operations_of(const struct llm *l, const struct graph *g)
     return n;
 }
 
+/* Has a rank groups of its own, or messages? Then its trace is none of another rank. */
+static bool ranks_differ(const struct graph *g, const struct shape *s)
+{
+    bool differ = false;
+
+    for (size_t i = 0; i < g->n; i++)
+        differ = differ || g->op[i].kind == LLM_GIVE || g->op[i].kind == LLM_TAKE ||
+                 (g->op[i].kind == LLM_DISPATCH && g->op[i].ep < s->tp);
+    return differ;
+}
+
+static enum exit_code check_chakra(const struct cli *cli, const struct graph *g,
+                                   const struct shape *s)
+{
+    const char *pattern = cli->opts.chakra;
+
+    if (count_of(s->pp) > 1 || count_of(s->micro) > 1)
+        return cmd_say(cli, EXIT_USAGE, "--chakra: stages (--pp) have no trace");
+    if (ranks_differ(g, s) && !strchr(pattern, '%'))
+        return cmd_say(cli, EXIT_USAGE,
+                       "--chakra %s: each rank has a trace of its own, so it needs %%d", pattern);
+    return EXIT_OK;
+}
+
 /* One that fits. */
 enum exit_code llm_iterate(struct llm *l, const struct shape *s, const char *phase, int64_t *fs)
 {
@@ -86,10 +109,10 @@ enum exit_code llm_iterate(struct llm *l, const struct shape *s, const char *pha
     const struct llm_routing *routing;
     struct graph g;
 
-    enum exit_code code = check_grid(l, s);
-    if (!code && sim.chakra && (count_of(s->pp) > 1 || count_of(s->micro) > 1))
-        code = cmd_say(l->cli, EXIT_USAGE, "--chakra: stages (--pp) have no trace");
+    enum exit_code code = llm_check_grid(l, s->batch * s->q);
     llm_make_graph(l, s, &g);
+    if (!code && sim.chakra)
+        code = check_chakra(l->cli, &g, s);
     l->told.operations = operations_of(l, &g);
     l->told.done = 0;
     pipeline_begin(p, s);

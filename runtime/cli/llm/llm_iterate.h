@@ -24,6 +24,9 @@ struct shape llm_shape_of(const struct shape *s, const struct piece *p);
 uint64_t llm_iterations_of_batch(const struct llm *l);
 int64_t llm_least_tokens(const struct llm *l);
 
+/* A grid that was asked for must have a row of tokens for each of its rows. EXIT_USAGE. */
+enum exit_code llm_check_grid(const struct llm *l, int64_t tokens);
+
 /* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
 enum exit_code llm_route_tokens(struct llm *l, const struct shape *s, int64_t layers,
                                 const struct llm_routing **routing);

@@ -35,7 +35,7 @@ static const struct column columns[] = {
     COLUMN_IF("bound_us", CELL_FRACTION, struct llm_row, bound_us, has_bound),
     COLUMN_IF("peak_pct", CELL_PERCENT, struct llm_row, peak_pct, has_flops),
     COLUMN("cause", CELL_TEXT, struct llm_row, cause),
-    COLUMN("mapping", CELL_TEXT, struct llm_row, mapping),
+    COLUMN_IF("mapping", CELL_TEXT, struct llm_row, mapping, mapping),
     COLUMN_IF("bytes", CELL_COUNT, struct llm_row, bytes, is_op),
     COLUMN_IF("flops", CELL_COUNT, struct llm_row, flops, has_flops),
     COLUMN_IF("link_bytes", CELL_COUNT, struct llm_row, link_bytes, has_link),
@@ -65,8 +65,8 @@ static const struct column total_columns[] = {
     COLUMN("pp", CELL_COUNT, struct llm_total, pp),
     COLUMN("ep", CELL_COUNT, struct llm_total, ep),
     COLUMN("dp", CELL_COUNT, struct llm_total, dp),
-    COLUMN("grid", CELL_TEXT, struct llm_total, grid),
-    COLUMN("why", CELL_TEXT, struct llm_total, why),
+    COLUMN_IF("grid", CELL_TEXT, struct llm_total, grid, grid),
+    COLUMN_IF("why", CELL_TEXT, struct llm_total, why, why),
     COLUMN("peak_gops", CELL_FRACTION, struct llm_total, roofs.peak),
     COLUMN("math_gops", CELL_FRACTION, struct llm_total, roofs.math),
     COLUMN("memory_gbs", CELL_FRACTION, struct llm_total, roofs.memory),
@@ -136,12 +136,22 @@ static void set_energy(struct llm_row *row, const struct simulated *it, double p
     row->energy_mj = pj / 1e9;
 }
 
-/* Of one call, whose time is not that of all. */
+/* Of the whole machine, whatever it does. */
+static double static_pj(const struct llm_rows *l, int64_t fs)
+{
+    return l->chip->energy.static_w * (double)fs / 1e3;
+}
+
+/* Of one call, in all copies of the model, which takes `fs`. */
 static double op_pj(const struct llm_rows *l, const struct simulated *it, size_t i, int64_t fs)
 {
     const struct pipeline *p = it->took;
 
-    return p->counts ? energy_pj(&l->chip->energy, &p->graph.op[i], &p->counts[i], fs) : 0;
+    if (!p->counts)
+        return 0;
+    return (double)count_of(it->shape->dp) *
+               energy_pj(&l->chip->energy, &p->graph.op[i], &p->counts[i]) +
+           static_pj(l, fs);
 }
 
 static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
@@ -169,7 +179,7 @@ static void op_row(struct llm_rows *l, const struct simulated *it, size_t i)
 static double calls_pj(const struct llm_rows *l, const struct simulated *it, const int64_t *calls,
                        int64_t fs)
 {
-    double pj = l->chip->energy.static_w * (double)fs / 1e3;
+    double pj = static_pj(l, fs);
 
     for (size_t i = 0; i < it->took->graph.n; i++)
         pj += (double)calls[i] * op_pj(l, it, i, 0);
@@ -196,8 +206,7 @@ static void stage_rows(struct llm_rows *l, const struct simulated *it)
  * the last, all calls and all time. */
 static void add_sums(struct llm_rows *l, const struct simulated *it, size_t layer)
 {
-    double layer_pj = 0, head_pj = 0,
-           pj = l->chip->energy.static_w * (double)it->took->all.fs / 1e3;
+    double layer_pj = 0, head_pj = 0, pj = static_pj(l, it->took->all.fs);
     bool behind = false;
 
     for (size_t i = 0; i < it->took->graph.n; i++) {
@@ -439,7 +448,7 @@ void llm_rows_print(const struct cli *cli, struct llm_rows *l, struct sink *out)
     struct rows rows = {.columns = columns,
                         .n_columns = n_columns(l),
                         ROWS_ARRAY(l->row, l->n),
-                        .note = lines,
+                        .note = *lines ? lines : NULL,
                         .totals = &totals};
 
     cmd_write(cli, &rows, out);

@@ -1,5 +1,6 @@
 /* yaml_read.c -- values of a YAML file, by libyaml; the tree is that of studies. */
 #include "cli/llm/yaml_read.h"
+#include "cli/llm/graph_check.h"
 #ifdef KB_NO_YAML
 typedef int yaml_read_is_empty;
 #else
@@ -155,12 +156,12 @@ kb_dtype yaml_dtype(struct yaml_read *r, const yaml_node_t *at)
 {
     const char *word = yaml_word(r, at);
     kb_dtype dtype = kb_dtype_parse(word);
+    const char *why = graph_refuses_type(dtype);
 
-    if (kb_dtype_bytes(dtype) > 0)
+    if (!why)
         return dtype;
     if (*word)
-        yaml_bad(r, at, dtype == KB_DEFAULT ? "'%s' is no type" : "'%s' has less than a byte",
-                 word);
+        yaml_bad(r, at, "'%s' %s", word, why);
     return KB_BF16;
 }
 #endif

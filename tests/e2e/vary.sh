@@ -160,6 +160,15 @@ SQL
     ok "one that fails has a run, too, with its keys, and why: $list"
 done
 rm -f a.db
+# took OPTIONS: ms of a processor
+took()
+{
+    (TIMEFORMAT=%U && { time "$SIM" probe --case pe-local-hbm --vary cube.hbm.bw_gbs=1:2000:1 --format csv --quiet -j 1 -o many.csv "$@"; } 2>&1) | tr -d .
+}
+alone=$(took)
+kept=$(took --sqlite many.db)
+[ $((10#$kept)) -lt $((4 * 10#$alone)) ]
+ok "2000 machines in a database take less than 4 times as long: $alone ms, $kept ms"
 run run softmax M=64 --vary arg.N=64,0 --sqlite a.db --format csv --quiet
 [ $code -eq 2 ] && [ "$(grep -c 'N must be' err)" -eq 1 ] && [ "$(python3 -c 'import sqlite3
 print(sqlite3.connect("a.db").execute("SELECT count(DISTINCT hash), sum(failed IS NULL), count(*) FROM run_result JOIN run ON run = id").fetchone())')" = "(1, 1, 2)" ]

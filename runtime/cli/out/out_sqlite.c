@@ -230,6 +230,26 @@ static bool make_view(struct out_sqlite *db, const struct rows *rows, const char
     return ok;
 }
 
+/* Makes what the tables lack for `rows`. Of many machines that is asked once: they have the same.
+ */
+static bool make_room(struct out_sqlite *db, const struct rows *rows, const char *command)
+{
+    sqlite3_str *all = sqlite3_str_new(db->handle);
+
+    sqlite3_str_appendall(all, command);
+    for (size_t c = 0; c < rows->n_columns; c++)
+        sqlite3_str_appendf(all, ",%s", rows->columns[c].name);
+    char *known = sqlite3_str_finish(all);
+    bool has = known && db->known && strcmp(known, db->known) == 0;
+
+    sqlite3_free(db->known);
+    db->known = known;
+    for (size_t c = 0; c < rows->n_columns && !has; c++)
+        if (!add_column(db, &rows->columns[c]) || !add_meaning(db, rows->columns[c].name))
+            return false;
+    return has || make_view(db, rows, command);
+}
+
 /* NULL after a message. */
 static sqlite3_stmt *prepare_rows(struct out_sqlite *db, const struct rows *rows)
 {
@@ -302,10 +322,7 @@ static bool add_all(struct out_sqlite *db, const struct rows *rows, const struct
         !add_params(db, run, origin->params, origin->n_params) ||
         !add_params(db, run, origin->args, origin->n_args))
         return false;
-    for (size_t c = 0; c < rows->n_columns; c++)
-        if (!add_column(db, &rows->columns[c]) || !add_meaning(db, rows->columns[c].name))
-            return false;
-    return make_view(db, rows, origin->command) && add_rows(db, run, rows);
+    return make_room(db, rows, origin->command) && add_rows(db, run, rows);
 }
 
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin)

@@ -186,6 +186,7 @@ static bool check_file(struct out_sqlite *db)
 void db_release(struct out_sqlite *db)
 {
     sqlite3_close(db->handle);
+    sqlite3_free(db->known);
     free(db->path);
     free(db);
 }

@@ -16,6 +16,7 @@ struct out_sqlite {
     bool begun;          /* a transaction */
     bool is_new;         /* there was no such file */
     int64_t first_run;   /* of this transaction; 0: none */
+    char *known;         /* owned: the command, and the columns, that the tables have; NULL: none */
     enum exit_code code;
 };
 

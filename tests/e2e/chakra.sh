@@ -147,6 +147,9 @@ equal "a group of one, and of others, takes no time" 1 "$(us a.et)"
 made a.et "$(coll 1 6 200000 '' ', "pg_name": ["string", "7"]')" "$(comp 2 1 1)"
 equal "nor does what others send each other" 1 "$(us a.et)"
 made a.et "$(coll 1 0 200000 '' ', "pg_name": ["string", "7"]')" "$(comp 2 1 1)"
+echo '{"7": [1, 0, 1]}' >comm_group.json
+# shellcheck disable=SC2086
+refused "a rank twice in a group" 3 "comm_group.json: '7' is not a number with a list of ranks, each once" llm a.et $two
 echo '{"7": [0, 1]}' >comm_group.json
 like "of both ranks" "$alone + 1000" "$(us a.et)"
 made a.et "$(coll 1 0 200000 '' ', "comm_group": ["int32", 7]')" "$(comp 2 1 1)"

@@ -48,7 +48,27 @@ void chakra_groups_of_values(const char *values, struct chakra_groups *out)
 #else
 #include <jansson.h>
 
-/* False: the name is no number, or the ranks are none, or not numbers. */
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool is_any_twice(const struct chakra_group *g)
+{
+    uint32_t *sorted = memory_new(g->n, sizeof *sorted);
+    bool twice = false;
+
+    memcpy(sorted, g->ranks, g->n * sizeof *sorted);
+    qsort(sorted, g->n, sizeof *sorted, by_number);
+    for (uint32_t i = 1; i < g->n; i++)
+        twice = twice || sorted[i] == sorted[i - 1];
+    free(sorted);
+    return twice;
+}
+
+/* False: the name is no number, or the ranks are none, not numbers, or one is there twice. */
 static bool add(struct chakra_groups *out, const char *name, const json_t *ranks)
 {
     struct chakra_group g = {.n = (uint32_t)json_array_size(ranks)};
@@ -70,8 +90,8 @@ static bool add(struct chakra_groups *out, const char *name, const json_t *ranks
     g.ranks = memory_new(g.n, sizeof *g.ranks);
     for (uint32_t i = 0; i < g.n; i++)
         g.ranks[i] = (uint32_t)json_integer_value(json_array_get(ranks, i));
-    out->group[out->n++] = g;
-    return true;
+    out->group[out->n++] = g; /* owned, if it is bad, too */
+    return !is_any_twice(&g);
 }
 
 static enum exit_code add_all(const struct cli *cli, const char *path, json_t *all,
@@ -83,7 +103,7 @@ static enum exit_code add_all(const struct cli *cli, const char *path, json_t *a
     if (!json_is_object(all))
         return cmd_say(cli, EXIT_INPUT, "%s: is not an object of lists", path);
     json_object_foreach(all, name, ranks) if (!add(out, name, ranks)) return cmd_say(
-        cli, EXIT_INPUT, "%s: '%s' is not a number with a list of ranks", path, name);
+        cli, EXIT_INPUT, "%s: '%s' is not a number with a list of ranks, each once", path, name);
     return EXIT_OK;
 }
 

@@ -114,6 +114,15 @@ same = [made[row["variant"]] for row in rows if row["variant"] != "base" and row
 assert same == [w for w in wanted if w in same], same
 END
 ok "vary: every combination, with ranges; equal ones in their order, the last key fastest"
+for list in 64,128:256:64 0.25:1:0.25 "1:16:x4,5"; do
+    printf 'command: probe --case pe-local-hbm\nvary:\n  cube.hbm.bw_gbs: %s\n' "$list" >list.yaml
+    equal "the same list as --vary: $list" "$("$SIM" probe --case pe-local-hbm --vary "cube.hbm.bw_gbs=$list" --format csv --quiet | tail -n +2 | cut -d, -f1,6 | sort -n)" \
+        "$("$SIM" study list.yaml --format csv --quiet | sed -n '/^base/d; 2,$p' | cut -d, -f1,5 | sort -n)"
+done
+for list in 0.25:1 1:2000000:1 64,,128; do
+    printf 'command: probe --case pe-local-hbm\nvary:\n  cube.hbm.bw_gbs: %s\n' "$list" >list.yaml
+    refused "and the same mistakes: $list" 3 "list.yaml:3:20: $("$SIM" probe --vary "cube.hbm.bw_gbs=$list" 2>&1 | sed 's/[^:]*: [^:]*: //')" study list.yaml
+done
 
 # -- results are kept ---------------------------------------------------------------------------
 
@@ -174,7 +183,7 @@ s.yaml:4:3: 'a b' is no name of a variant: letters, digits, _, - and +, at most 
 s.yaml:6:3: 'c' again, see line 5
 s.yaml:7:3: 'base' is the machine without changes, it is always there
 s.yaml:7:10: variants have names of their own: 'name' cannot be changed
-s.yaml:8:24: '5:1' is no range: FIRST:LAST:STEP or FIRST:LAST:xFACTOR, FIRST not above LAST
+s.yaml:8:24: '5:1' is a range that ends before it begins
 s.yaml:9:8: there is no variant 'zz', and no key of that name
 s.yaml:9:18: cost 'x' is not a number
 END

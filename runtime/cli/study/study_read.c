@@ -270,68 +270,32 @@ static void read_variant(struct reader *r, const yaml_node_t *key, const yaml_no
 
 /* -- vary ----------------------------------------------------------------------------------- */
 
-static void add_value(struct varied_key *key, const char *text)
+/* Where a value stands. */
+struct value_place {
+    struct reader *r;
+    const yaml_node_t *at;
+};
+
+static void bad_value(void *arg, const char *text)
 {
-    char *word = memory_new(key->value_at + strlen(text) + 1, 1);
+    const struct value_place *place = arg;
 
-    sprintf(word, "%s=%s", key->path, text);
-    key->words = memory_room(key->words, key->n, &key->room, sizeof *key->words);
-    key->words[key->n++] = word;
-}
-
-/* As a key has it: six decimals at most, none that are zeros. */
-static void add_number(struct varied_key *v, double value)
-{
-    char text[TEXT_NUMBER_BYTES];
-    size_t n = (size_t)text_format(text, sizeof text, "%.6f", value);
-
-    while (text[n - 1] == '0')
-        n--;
-    n -= text[n - 1] == '.';
-    text[n] = '\0';
-    add_value(v, text);
-}
-
-/* FIRST:LAST:STEP or FIRST:LAST:xFACTOR; false: it is no range. */
-static bool read_range(struct reader *r, const yaml_node_t *at, struct varied_key *v)
-{
-    const char *text = text_of(at);
-    char *end;
-    double first = text_to_double(text, &end);
-
-    if (end == text || *end != ':')
-        return false;
-    double last = text_to_double(end + 1, &end), step = 1;
-    bool times = false;
-
-    if (*end == ':') {
-        times = end[1] == 'x';
-        step = text_to_double(end + 1 + times, &end);
-    }
-    if (*end || !(first <= last) || !isfinite(last - first) ||
-        !(times ? step > 1 && first > 0 : step > 0)) {
-        bad(r, at, "'%s' is no range: FIRST:LAST:STEP or FIRST:LAST:xFACTOR, FIRST not above LAST",
-            text);
-        return true;
-    }
-    double at_value = first;
-    for (size_t i = 0; at_value <= last * (1 + 1e-12) && i <= VARY_VALUES_MAX; i++) {
-        add_number(v, at_value);
-        at_value = times ? at_value * step : first + (double)(i + 1) * step;
-    }
-    return true;
+    bad(place->r, place->at, "%s", text);
 }
 
 static void read_item(struct reader *r, const yaml_node_t *at, struct varied_key *v)
 {
+    struct value_place place = {r, at};
     char *text = value_text(r, at, "a value");
+    size_t first = v->n, longest = 0;
 
-    if (!text || (at->type == YAML_SCALAR_NODE && read_range(r, at, v)))
-        (void)0; /* told, or taken */
-    else if (strlen(text) >= STUDY_VALUE_BYTES)
+    if (text)
+        variants_add(v, text, bad_value, &place);
+    for (size_t i = first; i < v->n; i++)
+        if (strlen(v->words[i] + v->value_at) > longest)
+            longest = strlen(v->words[i] + v->value_at);
+    if (longest >= STUDY_VALUE_BYTES)
         bad(r, at, "a value has at most %d characters", STUDY_VALUE_BYTES - 1);
-    else
-        add_value(v, text);
     free(text);
 }
 

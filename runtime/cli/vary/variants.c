@@ -22,21 +22,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MILLION = 1000000, SHOWN_BYTES = 48, NUMBER_BYTES = 32 };
+enum { MILLION = 1000000, SHOWN_BYTES = 48, NUMBER_BYTES = 32, LINE_BYTES = 256 };
 
 /* The reading of one list. */
 struct reading {
-    const char *program;
     struct varied_key *key;
+    void (*bad)(void *arg, const char *text);
+    void *arg;
 };
 
-/* "--vary KEY: 'ITEM' TEXT"; always false. */
+/* "'ITEM' TEXT"; always false. */
 static bool bad(const struct reading *r, const char *item, size_t len, const char *text)
 {
-    char shown[SHOWN_BYTES];
+    char shown[SHOWN_BYTES], line[LINE_BYTES];
 
     text_show(item, len, shown, sizeof shown);
-    say(r->program, EXIT_USAGE, "--vary %s: '%s' %s", r->key->path, shown, text);
+    snprintf(line, sizeof line, "'%s' %s", shown, text);
+    r->bad(r->arg, line);
     return false;
 }
 
@@ -155,26 +157,47 @@ static bool add_item(struct reading *r, const char *item, size_t len)
                                                                        : add(r, item, len);
 }
 
-/* One KEY=LIST. */
-static bool read_list(struct reading *r, const char *word)
+bool variants_add(struct varied_key *key, const char *list,
+                  void (*told)(void *arg, const char *text), void *arg)
 {
-    const char *list = strchr(word, '=') + 1;
+    struct reading r = {key, told, arg};
 
-    r->key->path = memory_part(word, (size_t)(list - word) - 1);
-    r->key->value_at = (size_t)(list - word);
-    r->key->numbers = true;
-    if (strcmp(r->key->path, "kernbench") == 0)
-        return bad(r, list, strlen(list),
-                   "is a version of the machine's file, and its keys are known already: edit it");
+    key->numbers = key->numbers || key->n == 0;
     for (;;) {
         size_t n = item_length(list);
 
-        if (!add_item(r, list, n))
+        if (!add_item(&r, list, n))
             return false;
         if (!list[n])
             return true;
         list += n + 1;
     }
+}
+
+/* An option --vary. */
+struct option {
+    const char *program, *path;
+};
+
+static void say_bad(void *arg, const char *text)
+{
+    const struct option *o = arg;
+
+    say(o->program, EXIT_USAGE, "--vary %s: %s", o->path, text);
+}
+
+/* One KEY=LIST. */
+static bool read_list(struct varied_key *key, const char *word, const char *program)
+{
+    const char *list = strchr(word, '=') + 1;
+
+    key->path = memory_part(word, (size_t)(list - word) - 1);
+    key->value_at = (size_t)(list - word);
+    struct option o = {program, key->path};
+    if (strcmp(key->path, "kernbench") == 0)
+        return bad(&(struct reading){key, say_bad, &o}, list, strlen(list),
+                   "is a version of the machine's file, and its keys are known already: edit it");
+    return variants_add(key, list, say_bad, &o);
 }
 
 static bool is_twice(const struct variants *v, const char *path)
@@ -191,13 +214,13 @@ enum exit_code variants_read(struct variants *v, const struct set_list *words, c
     if (words->n > VARY_KEYS_MAX)
         return say(program, EXIT_USAGE, "--vary is given more than %d times", VARY_KEYS_MAX);
     for (size_t i = 0; i < words->n; i++) {
-        struct reading r = {.program = program, .key = &v->key[v->n_keys++]};
+        struct varied_key *key = &v->key[v->n_keys++];
 
-        if (!read_list(&r, words->word[i]))
+        if (!read_list(key, words->word[i], program))
             return EXIT_USAGE;
-        if (is_twice(v, r.key->path))
-            return say(program, EXIT_USAGE, "--vary has %s twice", r.key->path);
-        v->n = v->n_grid *= r.key->n;
+        if (is_twice(v, key->path))
+            return say(program, EXIT_USAGE, "--vary has %s twice", key->path);
+        v->n = v->n_grid *= key->n;
         if (v->n_grid > VARIANTS_MAX)
             return say(program, EXIT_USAGE, "--vary makes more than %d machines", VARIANTS_MAX);
     }

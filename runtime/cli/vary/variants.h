@@ -38,6 +38,11 @@ struct variants {
     uint64_t *list; /* owned: combinations */
 };
 
+/* Adds the values of `list`, as --vary has them, to a key with a path. False after bad(), which is
+ * told "'ITEM' is ...". */
+bool variants_add(struct varied_key *key, const char *list,
+                  void (*bad)(void *arg, const char *text), void *arg);
+
 /* Reads KEY=LIST words. Free with variants_free(), also after a failure; EXIT_USAGE after a
  * message. */
 enum exit_code variants_read(struct variants *v, const struct set_list *words, const char *program);

@@ -989,7 +989,7 @@ break_it 'llm: a search ends where a division does not fit' runtime/cli/cmd_llm.
 break_it 'llm: a search takes bubbles for nothing' runtime/cli/llm/llm_rows.c 's/strcmp\(row\[i\]\.op, "bubble"\) == 0 \? "bubble" : //'
 break_it 'llm: tiles of experts are those of another stage' runtime/cli/llm/llm_search.c 's/\.expert = r \? r->expert : NULL/.expert = NULL/'
 break_it 'llm: types of less than a byte have no bytes' runtime/cli/llm/graph_check.c 's/kb_dtype_bytes\(dtype\) == 0 \?/false ?/'
-break_it 'llm: energy of the first copy alone' runtime/cli/llm/llm_rows.c 's/\(double\)count_of\(it->shape->dp\) \*/1 */'
+break_it 'llm: energy of the first copy alone' runtime/cli/llm/llm_rows.c 's/count_of\(it->shape->dp\) \/ shape_copies\(it->shape\)/1/'
 break_it 'llm: a trace takes what others exchange' runtime/cli/llm/chakra_trace.c 's/\*to = \(struct replay_node\)\{\.slot = REPLAY_NONE\};$/to->slot = REPLAY_NONE;/'
 break_it 'llm: a trace for all of ranks that differ' runtime/cli/llm/llm_iterate.c 's/ranks_differ\(g, s\) && !strchr\(pattern, .%.\)/ranks_differ(g, s) \&\& !pattern/'
 break_it 'llm: a rank may be in a group twice' runtime/cli/llm/chakra_groups.c 's/return !is_any_twice\(&g\);/return is_any_twice(\&g) || true;/'

@@ -111,6 +111,12 @@ equal "two copies cost twice as much, and the machine its watts once" "" "$(jq -
     range($one[0].rows | length) as $i | [$one, $two] | map(.[0].rows[$i]) |
     select((2 * (.[0].energy_mj - .[0].us) + .[1].us - .[1].energy_mj) | fabs > 1e-5) | .[0].op')"
 
+for ep in 1 4 8; do
+    run llm mixtral-8x7b --weights i8 --decode 16 --tp 1 --dp 8 --ep $ep --tries 1 --format json --quiet --set=energy.hbm_pj_bit=1
+    sum '.[] | select(.op == "qkv") | .energy_mj'
+done | sort -u >qkv
+equal "copies that are simulated together, as they share experts, count once" 1 "$(wc -l <qkv)"
+
 # shellcheck disable=SC2086
 run ${model/json/csv} --vary energy.static_w=0,1
 equal "each machine has the column" 22 "$(grep -v '^#' out | sed 's/"[^"]*"//' | awk -F, '{print NF}' | sort -u)"

@@ -142,14 +142,15 @@ static double static_pj(const struct llm_rows *l, int64_t fs)
     return l->chip->energy.static_w * (double)fs / 1e3;
 }
 
-/* Of one call, in all copies of the model, which takes `fs`. */
+/* Of one call, in all copies of the model, some of which may be simulated together; it takes `fs`.
+ */
 static double op_pj(const struct llm_rows *l, const struct simulated *it, size_t i, int64_t fs)
 {
     const struct pipeline *p = it->took;
 
     if (!p->counts)
         return 0;
-    return (double)count_of(it->shape->dp) *
+    return (double)(count_of(it->shape->dp) / shape_copies(it->shape)) *
                energy_pj(&l->chip->energy, &p->graph.op[i], &p->counts[i]) +
            static_pj(l, fs);
 }

@@ -21,8 +21,8 @@ bool split_begin(struct kb_sim *s)
         s->idle = idle_new();
     if (s->options.live)
         s->slots = malloc((s->txns_cap ? s->txns_cap : 1) * sizeof *s->slots);
-    for (uint32_t slot = 0; s->slots && slot < s->n_txns; slot++)
-        s->slots[slot] = slot;
+    for (uint32_t slot = 0; s->slots && slot < s->txns_cap; slot++)
+        s->slots[slot] = slot; /* of rows of the call under way, too, which n_txns does not count */
     for (uint32_t slot = 0; s->splits && slot < s->txns_cap; slot++)
         split_none(s, slot);
     return s->splits && s->more_parts && s->idle && (s->slots || !s->options.live);

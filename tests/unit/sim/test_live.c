@@ -203,6 +203,42 @@ static void a_live_run_counts_what_goes_in_packets(void **state)
     any_topology_free(t);
 }
 
+enum { BEFORE = 3 };
+
+/* The first multicast of a simulation makes it keep parts; rows of the same call that are no
+ * multicasts, and come before it, keep their places. */
+static void rows_before_the_first_multicast_of_a_call_have_their_times(void **state)
+{
+    static const kb_endpoint ends[] = {
+        {KB_PE, 0, 0, 0}, {KB_PE, 0, 3, 1}, {KB_SLICE, 0, 1, 0}, {KB_SLICE, 0, 2, 0}};
+    static const uint32_t src[BEFORE + 1] = {0, 1, 0, 1}, dst[BEFORE + 1] = {2, 3, 3, 0},
+                                       n_targets[BEFORE + 1] = {[BEFORE] = 2}, targets[] = {2, 3};
+    static const uint64_t nbytes[BEFORE + 1] = {64, 4096, 256, 1024};
+    const kb_transaction_columns rows = {.ends = ends,
+                                         .n_ends = LENGTH(ends),
+                                         .src = src,
+                                         .dst = dst,
+                                         .nbytes = nbytes,
+                                         .n_targets = n_targets,
+                                         .targets = targets};
+    const kb_topology *t = any_topology(CUBE8);
+    kb_sim *live = new_sim(t, (kb_options){.live = true}), *known = new_sim(t, (kb_options){0});
+
+    (void)state;
+    assert_int_equal(kb_sim_add_many(live, &rows, BEFORE + 1, NULL, NULL), KB_OK);
+    assert_int_equal(kb_sim_add_many(known, &rows, BEFORE + 1, NULL, NULL), KB_OK);
+    run_all(live);
+    run_all(known);
+    for (uint64_t id = 0; id <= BEFORE; id++) {
+        kb_result a = result_of(live, id), b = result_of(known, id);
+
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    kb_sim_free(live);
+    kb_sim_free(known);
+    any_topology_free(t);
+}
+
 /* -- what is refused ----------------------------------------------------------------------------
  */
 
@@ -251,6 +287,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_live_run_have_the_times_of_all_at_once),
         cmocka_unit_test(a_row_that_is_added_at_a_completion_is_one_that_waited),
         cmocka_unit_test(a_live_run_counts_what_goes_in_packets),
+        cmocka_unit_test(rows_before_the_first_multicast_of_a_call_have_their_times),
         cmocka_unit_test(time_does_not_go_back),
     };
 

@@ -24,7 +24,7 @@
 struct told {
     struct kb_sim *sim;
     uint32_t slot;
-    int64_t at_fs, wire_fs;
+    int64_t at_fs, wire_fs, overhead_fs;
 };
 
 static void add(struct told *p, kb_cause cause, kb_place place, int64_t fs,
@@ -42,11 +42,12 @@ static void add_passed(void *arg, const kb_share *piece)
     struct told *p = arg;
 
     p->wire_fs += piece->cause == KB_CAUSE_WIRE ? piece->sum_fs : 0;
+    p->overhead_fs += piece->cause == KB_CAUSE_OVERHEAD ? piece->sum_fs : 0;
     add(p, piece->cause, piece->place, piece->sum_fs, &none);
 }
 
-/* Wires and nodes; a channel without a wire takes a femtosecond. That, and the way back, are at
- * the source. */
+/* Wires and nodes; a channel without a wire takes a femtosecond. That, what nodes that are
+ * components have answered, and the way back are at the source. */
 static void add_way(struct told *p, const struct kb_cost *c)
 {
     const struct kb_sim *s = p->sim;
@@ -54,6 +55,8 @@ static void add_way(struct told *p, const struct kb_cost *c)
 
     ways_pass(s->topo, &s->mask, &s->txns[p->slot], add_passed, p);
     add(p, KB_CAUSE_WIRE, source, c->wire_fs - p->wire_fs, &none);
+    add(p, KB_CAUSE_OVERHEAD, source, c->overhead_fs - c->memory_overhead_fs - p->overhead_fs,
+        &none);
     add(p, KB_CAUSE_RETURN, source, c->return_fs, &none);
 }
 
@@ -174,8 +177,6 @@ static void tell_pieces(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place me
         .sim = s, .slot = slot, .at_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs)};
 
     add_way(&p, c);
-    if (s->topo->impls)
-        add(&p, KB_CAUSE_OVERHEAD, spans_source(txn), s->instances.served[slot].delay_fs, &none);
     if (memory_is_component(s->topo, txn->dst) || (s->topo->impls && s->topo->impls->nodes)) {
         slack = slack_in_component(s, t, slot, &p, (last ? last : &f->first)->last, c);
         behind_fs = slack < 0 ? -slack : 0;

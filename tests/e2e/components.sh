@@ -377,6 +377,16 @@ for v in cube8_mixed cube8_fifo_mixed vec1_0 vec3_1 vec5_2; do
     [ $code -eq 0 ] && cmp "$work/out" "tests/vectors/$v.expected.csv" && cmp "$work/err" "tests/vectors/$v.fingerprint"
     ok "gates without an interval, counted: $v"
 done
+# the overheads in its breakdown are those of the nodes, behind routers as elsewhere
+# overheads SET...: of rows on cube8 that pass all kinds of nodes
+overheads()
+{
+    "$B/kernbench" replay tests/vectors/cube8_mixed.csv --machine tests/machines/cube8.yaml --set contention.links=$links \
+        --set cube.noc.overhead_ns=1.5 "$@" --breakdown --format csv --quiet 2>&1 | grep -E '^all,.*,overhead,|kernbench:' | cut -d, -f1-3,7
+}
+for links in ideal fifo router; do
+    equal "gates without an interval: overheads, $links" "$(overheads "${gates[@]}")" "$(overheads)"
+done
 
 # -- a memory that queues -----------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """_simulation.py -- one simulation, to which transactions are added while time runs."""
+import re
 import reprlib
+import threading
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -17,11 +19,14 @@ TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs",
          "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
 WAITS = ("channel", "engine", "link", "memory")
 KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
-                         "offset": np.uint64, "plane": np.uint8}
+                         "offset": np.uint64, "plane": np.uint8, "address": np.uint64}
 LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in KINDS.values()}
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
 NS_MOST = 9e12  # as Frame has it
+EVENTS_AT_ONCE = 1 << 17  # between two looks at signals: some tenths of a second at most
+NO_END = 2**32 - 1  # of an endpoint that this simulation has not been asked for
+ADDRESS = re.compile("0x[0-9a-fA-F]{1,16}")
 Numbers = Union[int, Sequence[int], Array]
 Ops = Union[str, Sequence[str], Numbers]
 
@@ -64,6 +69,27 @@ def times_of(issue_ns: Any) -> Array:
     return np.asarray(np.rint(ns * FS_PER_NS).astype(np.int64))
 
 
+class Names:
+    """Endpoints of all simulations, by number: one name has the same number everywhere."""
+
+    def __init__(self) -> None:
+        self.numbers: Dict[str, int] = {}
+        self.names: List[str] = []
+        self.lock = threading.Lock()
+
+    def number(self, name: str) -> int:
+        number = self.numbers.get(name)
+        if number is None:
+            with self.lock:
+                number = self.numbers.setdefault(name, len(self.names))
+                if number == len(self.names):
+                    self.names.append(name)
+        return number
+
+
+ENDPOINTS = Names()
+
+
 def said(why: Any) -> str:
     return str(ffi.string(why.text).decode(errors="replace"))
 
@@ -103,47 +129,94 @@ class Simulation:
             raise MemoryError("kb_sim_new")
         self.machine = machine
         self.now_fs = 0
+        self._has_fingerprint = fingerprint
         self._why = ffi.new("kb_error *")
         self._recorder: Any = None
         self._heard: List[Any] = []  # handles of observers
         self._failed: List[BaseException] = []  # of observers
-        self._names: Dict[str, int] = {}
         self._ends = ffi.new("kb_endpoint[]", 64)
-        self._pending: List[Array] = []  # numbers that completed() has not returned
+        self._n_ends = 0
+        self._end_of = np.full(64, NO_END, np.uint32)  # by the number of the name: which of _ends it is
+        self._told = 0  # transactions that completed() has returned
+        self._running = False
         if not lib.kernbench_need(out[0], machine._topo):
             lib.kb_sim_free(out[0])
             raise MemoryError("kernbench_need")
-        self._c = ffi.gc(out[0], lib.kernbench_sim_free)
+        self._sim = ffi.gc(out[0], lib.kernbench_sim_free)
         if spans:
             self._record()
 
+    def _check_idle(self) -> None:
+        if self._running:
+            raise BadArgument(2, ["the simulation is running: neither an observer nor another thread may call it"])
+
+    @property
+    def _c(self) -> Any:
+        """The simulation in C, to be called while it does not run."""
+        self._check_idle()
+        return self._sim
+
     # -- endpoints
 
-    def _check(self, status: int) -> None:
+    def _check(self, status: int, row: Optional[int] = None) -> None:
+        """Raises what a call in C has returned, and, if it is one of several rows that is wrong, which."""
         if status:
             text = said(self._why) or f"status {status}"
             self._why.text = b"\0"
-            raise error(2 if status == lib.KB_BAD_REQUEST else 6, [text])
+            failed = error(lib.kb_query_code_of(status), [text if row is None else f"row {row}: {text}"])
+            failed.line = failed.line if row is None else row
+            raise failed
 
-    def _number(self, name: str) -> int:
-        number = self._names.get(name)
-        if number is None:
-            number = len(self._names)
-            if number == len(self._ends):
-                more = ffi.new("kb_endpoint[]", 2 * number)
-                ffi.memmove(more, self._ends, ffi.sizeof("kb_endpoint") * number)
-                self._ends = more
-            text = name.encode()
-            self._check(lib.kb_endpoint_parse(self.machine._topo, text, len(text), self._ends + number, self._why))
-            self._names[name] = number
+    def _parse(self, name: str) -> int:
+        """Which of _ends an endpoint is, which is a new one."""
+        at = self._n_ends
+        if at == len(self._ends):
+            more = ffi.new("kb_endpoint[]", 2 * at)
+            ffi.memmove(more, self._ends, ffi.sizeof("kb_endpoint") * at)
+            self._ends = more
+        text = name.encode(errors="replace")
+        self._check(lib.kb_endpoint_parse(self.machine._topo, text, len(text), self._ends + at, self._why))
+        self._n_ends += 1
+        return at
+
+    def _number(self, name: Any) -> int:
+        if not isinstance(name, str):
+            raise TypeError(f"an endpoint is a text, not {type(name).__name__}")
+        number = ENDPOINTS.numbers.get(name, NO_END)
+        if number < len(self._end_of) and self._end_of[number] != NO_END:
+            return number
+        at = self._parse(name)
+        number = ENDPOINTS.number(name)
+        if number >= len(self._end_of):
+            more = np.full(2 * number, NO_END, np.uint32)
+            more[:len(self._end_of)] = self._end_of
+            self._end_of = more
+        self._end_of[number] = at
         return number
 
+    def _ends_of(self, name: str, numbers: Array, by_address: bool = False) -> Array:
+        """Which of _ends the numbers of endpoints() are; what another simulation was asked for may be new here."""
+        if not numbers.size or int(numbers.max()) < len(self._end_of):
+            ends = np.asarray(self._end_of[numbers])
+            if not (ends == NO_END).any():
+                return ends
+        for number in np.unique(numbers):
+            if number == NO_END and by_address:
+                continue
+            if number >= len(ENDPOINTS.names):
+                raise BadArgument(2, [f"{name} is endpoint {number}, and there are {len(ENDPOINTS.names)}"])
+            self._number(ENDPOINTS.names[number])
+        known = np.minimum(numbers, len(self._end_of) - 1)
+        return np.where(numbers == NO_END, np.uint32(NO_END), self._end_of[known])
+
     def endpoints(self, names: Union[str, Iterable[str]]) -> Array:
-        """Numbers of endpoints, which add() takes: of names, or of a pattern, "c0.pe[0-3]", "c*.slice*"."""
+        """Numbers of endpoints, which add() takes: of names, or of a pattern, "c0.pe[0-3]", "c*.slice*".
+
+        A name has the same number in all simulations."""
         if not isinstance(names, str):
             return np.array([self._number(name) for name in names], np.uint32)
         found: List[str] = []
-        handle, text = ffi.new_handle(found), names.encode()
+        handle, text = ffi.new_handle(found), names.encode(errors="replace")
         self._check(lib.kb_endpoint_select(self.machine._topo, text, len(text), lib.kernbench_endpoint,
                                             handle, self._why))
         return self.endpoints(found)
@@ -153,13 +226,14 @@ class Simulation:
     def add(self, transactions: Any = None, *, src: Optional[Numbers] = None, dst: Optional[Numbers] = None,
             nbytes: Optional[Numbers] = None, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
             op: Optional[Ops] = None, offset: Optional[Numbers] = None,
-            plane: Union[None, str, Numbers] = None) -> Array:
+            plane: Union[None, str, Numbers] = None, address: Optional[Numbers] = None) -> Array:
         """Adds transactions, issued at now_ns or later; returns their numbers.
 
         transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
         src, dst      numbers that endpoints() returned; arrays, or one for all; of mread and mwrite
                       dst has a row of targets for each, all as long, or one row for all
         nbytes        bytes of each (default: 64); offset: where they begin in the target (0)
+        address       global addresses, in place of dst
         issue_ns      when they are issued (default: now), or issue_fs, in whole femtoseconds
         op            "read" (the default), "write", "h2d", "d2h", "mread", "mwrite" for all; or a list of the
                       first four, or an array of KB_READ, ...
@@ -167,7 +241,8 @@ class Simulation:
 
         All of them are added, or none: then kernbench.BadArgument says why. Arrays may be empty.
         """
-        named = dict(src=src, dst=dst, nbytes=nbytes, issue_ns=issue_ns, issue_fs=issue_fs, op=op, offset=offset, plane=plane)
+        named = dict(src=src, dst=dst, nbytes=nbytes, issue_ns=issue_ns, issue_fs=issue_fs, op=op, offset=offset, plane=plane,
+                     address=address)
         if transactions is not None:
             more = [name for name, value in named.items() if value is not None]
             if more:
@@ -176,13 +251,15 @@ class Simulation:
             if frame.c.after != ffi.NULL or frame.c.think_fs != ffi.NULL:
                 raise BadArgument(2, ["a live simulation has no dependencies: no columns after and think_ns"])
             ops, many = self._ops(frame)
-            dst, targets = self._targets(frame, many)
+            dst, addresses, targets = self._targets(frame, many)
             return self._add(dict(src=self._codes(frame, "src"), dst=dst,
                                   nbytes=self._column(frame, "nbytes", "<u8"), op=ops,
                                   issue_fs=self._column(frame, "issue_fs", "<i8"),
-                                  offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame)), targets)
-        if src is None or dst is None:
-            raise BadArgument(2, ["transactions have src, dst and nbytes"])
+                                  offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame), address=addresses),
+                             targets)
+        if src is None or (dst is None) == (address is None):
+            raise BadArgument(2, ["transactions have src, and dst or address"])
+        dst = NO_END if dst is None else dst
         if issue_fs is not None and issue_ns is not None:
             raise BadArgument(2, ["issue_ns and issue_fs are given both"])
         if issue_fs is None:
@@ -190,10 +267,13 @@ class Simulation:
         rows_of_targets = None
         if isinstance(op, str) and op in MULTICASTS:
             rows_of_targets = np.atleast_2d(whole("dst", dst, np.uint32))
+            if rows_of_targets.ndim > 2 or rows_of_targets.shape[1] == 0:
+                raise BadArgument(2, [f"dst has the shape {np.shape(dst)}: a multicast has a row of targets"])
             dst = rows_of_targets[:, 0]
         given = dict(src=src, dst=dst, nbytes=64 if nbytes is None else nbytes, issue_fs=issue_fs,
                      op=self._codes_of(OPS["read"] if op is None else op), offset=0 if offset is None else offset,
-                     plane=self._plane(plane) if isinstance(plane, str) else 0 if plane is None else plane)
+                     plane=self._plane(plane) if isinstance(plane, str) else 0 if plane is None else plane,
+                     address=address)
         return self._add(given, None if rows_of_targets is None else list(rows_of_targets))
 
     @staticmethod
@@ -210,31 +290,33 @@ class Simulation:
 
     def _add(self, given: Dict[str, Any], targets: Optional[List[Array]]) -> Array:
         """Columns, some with one number for all; of each row its targets, none where it is no multicast; or one
-        list for all."""
+        list for all. Where dst is NO_END and there is a column of addresses, the row goes by its address."""
+        by_address = given["address"] is not None
+        given["address"] = given["address"] if by_address else 0
         arrays = [whole(name, given[name], kind) for name, kind in KINDS.items()]
         sizes = [array.size for array in arrays]
         n = 0 if 0 in sizes and max(sizes) == 1 else max(sizes)
         rows = ffi.new("kb_transaction_columns *")
-        rows.ends, rows.n_ends = self._ends, len(self._names)
         kept = []
         for name, array in zip(KINDS, arrays):
             if array.ndim > 1 or array.size not in (1, n):
                 raise BadArgument(2, [f"{name} has the shape {array.shape}: one number for each of {n} transactions, or for all"])
-            full = np.ascontiguousarray(np.broadcast_to(array, n))
+            if name in ("src", "dst"):
+                array = self._ends_of(name, array, name == "dst" and by_address)
+            full = np.ascontiguousarray(np.broadcast_to(array, n), KINDS[name])
             kept.append(full)
             setattr(rows, name, ffi.from_buffer(C_ARRAYS[name], full))
         if targets is not None:
             lists = targets if len(targets) == n else targets * n
             counts = np.array([len(row) for row in lists], np.uint32)
-            numbers = np.concatenate([np.zeros(0, np.uint32), *lists]).astype(np.uint32)
+            numbers = self._ends_of("dst", np.concatenate([np.zeros(0, np.uint32), *lists]).astype(np.uint32))
             rows.n_targets = ffi.from_buffer("uint32_t[]", counts)
             rows.targets = ffi.from_buffer("uint32_t[]", numbers)
             kept += [counts, numbers]
-        first = self.count
-        self._check(lib.kb_sim_add_many(self._c, rows, n, ffi.NULL, self._why))
-        ids = np.arange(first, first + n)
-        self._pending.append(ids)
-        return ids
+        rows.ends, rows.n_ends = self._ends, self._n_ends
+        first, bad = self.count, ffi.new("size_t *")
+        self._check(lib.kb_sim_add_many(self._c, rows, n, bad, self._why), int(bad[0]) if 1 < n > bad[0] else None)
+        return np.arange(first, first + n)
 
     def _column(self, frame: Frame, name: str, kind: str) -> Array:
         return array_of(getattr(frame.c, name), int(frame.c.n), kind, frame).copy()
@@ -243,31 +325,51 @@ class Simulation:
         texts = getattr(frame.c, name + "s")
         return [ffi.string(texts[i]).decode() for i in range(getattr(frame.c, f"n_{name}s"))]
 
+    def _read(self, frame: Frame, name: str, read: Callable[[str], Any], nothing: Any, wanted: Optional[Array] = None) -> List[Any]:
+        """What each text of a column is where one of the wanted rows has it; a mistake is told with the first such row."""
+        codes, texts = self._column(frame, name, "<u4"), self._texts(frame, name)
+        rows = np.arange(len(codes)) if wanted is None else np.flatnonzero(wanted)
+        first = np.full(len(texts), -1)
+        first[codes[rows[::-1]]] = rows[::-1]
+        found = []
+        for text, row in zip(texts, first):
+            try:
+                found.append(nothing if row < 0 else read(text))
+            except BadArgument as failed:
+                raise BadArgument(2, [f"row {row}, column '{name}': {failed}"]) from None
+        return found
+
     def _codes(self, frame: Frame, name: str) -> Array:
-        return np.asarray(self.endpoints(self._texts(frame, name))[self._column(frame, name, "<u4")])
+        return np.array(self._read(frame, name, self._number, 0), np.uint32)[self._column(frame, name, "<u4")]
 
     def _ops(self, frame: Frame) -> Tuple[Array, Array]:
         """Of each row what it does, and whether it is a multicast."""
-        texts, known = self._texts(frame, "op"), {**OPS, **MULTICASTS}
-        for text in texts:
+        known = {**OPS, **MULTICASTS}
+
+        def read(text: str) -> Tuple[int, bool]:
             if text not in known:
                 raise BadArgument(2, [f"op {text!r}: {', '.join(known)}"])
-        codes = self._column(frame, "op", "<u4")
-        return (np.array([known[text] for text in texts], np.uint8)[codes],
-                np.array([text in MULTICASTS for text in texts], bool)[codes])
+            return known[text], text in MULTICASTS
 
-    def _targets(self, frame: Frame, many: Array) -> Tuple[Array, Optional[List[Array]]]:
-        """Of each row the number of its dst; and its targets, if any row is a multicast: patterns with + between."""
-        if not many.any():
-            return self._codes(frame, "dst"), None
-        texts, codes = self._texts(frame, "dst"), self._column(frame, "dst", "<u4")
-        numbers, lists = np.zeros(len(texts), np.uint32), {}
-        for code in np.unique(codes[~many]):
-            numbers[code] = self._number(texts[code])
-        for code in np.unique(codes[many]):
-            lists[code] = np.concatenate([self.endpoints(part) for part in texts[code].split("+")])
+        found = np.array(self._read(frame, "op", read, (0, False)), np.uint8)[self._column(frame, "op", "<u4")]
+        return found[:, 0], found[:, 1].astype(bool)
+
+    def _targets(self, frame: Frame, many: Array) -> Tuple[Array, Optional[Array], Optional[List[Array]]]:
+        """Of each row the number of its dst, or NO_END; the addresses of these, if any; and the targets of rows that
+        are multicasts, if any is: patterns with + between."""
+        codes = self._column(frame, "dst", "<u4")
+
+        def single(text: str) -> Tuple[int, int]:
+            return (NO_END, int(text, 16)) if ADDRESS.fullmatch(text) else (self._number(text), 0)
+
+        def several(text: str) -> Array:
+            return np.concatenate([self.endpoints(part) for part in text.split("+")])
+
         none = np.zeros(0, np.uint32)
-        return numbers[codes], [lists[code] if row else none for code, row in zip(codes, many)]
+        found = np.array(self._read(frame, "dst", single, (NO_END, 0), ~many), np.uint64)[codes]
+        lists = self._read(frame, "dst", several, none, many)
+        return (found[:, 0].astype(np.uint32), found[:, 1] if (found[:, 0] == NO_END).any() else None,
+                [lists[code] if row else none for code, row in zip(codes, many)] if many.any() else None)
 
     def _plane(self, name: str) -> int:
         names = [""]
@@ -281,15 +383,24 @@ class Simulation:
     def _planes(self, frame: Frame) -> Numbers:
         if frame.c.plane == ffi.NULL:
             return 0
-        numbers = np.array([self._plane(text) for text in self._texts(frame, "plane")], np.uint8)
-        return np.asarray(numbers[self._column(frame, "plane", "<u4")])
+        return np.array(self._read(frame, "plane", self._plane, 0), np.uint8)[self._column(frame, "plane", "<u4")]
 
     # -- time
 
-    def _ran(self, status: int) -> bool:
+    def _run(self, part: Callable[[], int], goes_on: Callable[[], bool]) -> bool:
+        """Runs part after part, between which Ctrl-C is heard; whether transactions are not complete."""
+        self._check_idle()
+        self._running = True
+        try:
+            status = part()
+            while status == lib.KB_AGAIN and not self._failed and goes_on():
+                status = part()
+        finally:
+            self._running = False
         if self._failed:
-            raise self._failed.pop()
-        if status not in (lib.KB_OK, lib.KB_AGAIN):
+            failed, self._failed = self._failed, []
+            raise failed[0]
+        if status != lib.KB_AGAIN:
             self._check(status)
         return bool(status == lib.KB_AGAIN)
 
@@ -299,23 +410,29 @@ class Simulation:
 
         Transactions may be added then from now_ns on: `to_ns`, or the time of the completion.
         """
-        if to_fs is None:
-            if to_ns is None:
-                raise BadArgument(2, ["run_to() needs a time: to_ns or to_fs"])
+        if (to_fs is None) == (to_ns is None):
+            raise BadArgument(2, ["run_to() has a time: to_ns or to_fs"])
+        if to_ns is not None:
             if not 0 <= to_ns <= NS_MOST:
                 raise BadArgument(2, [f"{to_ns} ns is no time to run to: up to {NS_MOST:.0f}"])
             to_fs = round(to_ns * FS_PER_NS)
-        if not 0 < to_fs < 1 << 63:
+        end_fs = to_fs or 0
+        if not 0 < end_fs < 1 << 63:
             raise BadArgument(2, [f"{to_fs} fs is no time to run to"])
-        now, before = ffi.new("int64_t *"), self.done
-        more = self._ran(lib.kb_sim_run_to(self._c, to_fs, first, now, self._why))
-        self.now_fs = int(now[0])
+        now, before = ffi.new("int64_t *", self.now_fs), self.done
+
+        def part() -> int:
+            status = lib.kb_sim_run_part(self._sim, end_fs, first, EVENTS_AT_ONCE, now, self._why)
+            self.now_fs = int(now[0])
+            return int(status)
+
+        more = self._run(part, lambda: self.now_fs < end_fs and not (first and self.done > before))
         return self.done > before if first else more
 
     def run(self) -> None:
         """Runs to the end: nothing can be added any more."""
-        self._ran(lib.kb_sim_run(self._c, 0, self._why))
-        self.now_fs = int(lib.kb_sim_end_fs(self._c))
+        self._run(lambda: int(lib.kb_sim_run(self._sim, EVENTS_AT_ONCE, self._why)), lambda: True)
+        self.now_fs = int(lib.kb_sim_end_fs(self._sim))
 
     @property
     def now_ns(self) -> float:
@@ -325,32 +442,28 @@ class Simulation:
     @property
     def count(self) -> int:
         """Transactions that were added."""
-        return int(lib.kb_sim_count(self._c))
+        return int(lib.kb_sim_count(self._sim))
 
     @property
     def done(self) -> int:
         """Transactions that are complete."""
-        return int(lib.kb_sim_done(self._c))
+        return int(lib.kb_sim_done(self._sim))
 
     @property
     def fingerprint(self) -> int:
         """Of all events so far, if it was asked for."""
+        if not self._has_fingerprint:
+            raise BadArgument(2, ["a fingerprint is kept by Simulation(machine, fingerprint=True)"])
         return int(lib.kb_sim_fingerprint(self._c))
 
     # -- results
 
     def completed(self) -> Array:
         """The numbers of those that have completed since the last call."""
-        pending = np.concatenate(self._pending or [np.empty(0, np.int64)])
-        if not pending.size:
-            return pending
-        first = int(pending[0])
-        status = np.empty(int(pending[-1]) - first + 1, np.uint8)
-        out = ffi.new("kb_result_columns *", {"status": ffi.from_buffer("uint8_t[]", status)})
-        self._found(lib.kb_sim_results(self._c, first, status.size, out))
-        ready = status[pending - first] == lib.KB_OK
-        self._pending = [pending[~ready]]
-        return np.asarray(pending[ready])
+        ids = np.empty(self.done - self._told, np.int64)
+        self._told += int(lib.kb_sim_completed(self._c, ffi.from_buffer("uint64_t[]", ids), ids.size))
+        ids.sort()
+        return ids
 
     def _found(self, status: int) -> None:
         if status not in (lib.KB_OK, lib.KB_PENDING):
@@ -359,9 +472,10 @@ class Simulation:
     def times(self, *names: str, first: int = 0, n: Optional[int] = None) -> Dict[str, Array]:
         """Times of transactions `first` and the `n` behind it in fs, an array for each name: "end_fs",
         "queue_link_fs" (default: all). What is not complete is 0; "status" is not 0 then."""
+        if not 0 <= first <= self.count or n is not None and not 0 <= n <= self.count - first:
+            asked = f"from {first} on" if n is None else f"{n} from {first} on"
+            raise BadArgument(2, [f"there are {self.count} transactions, and {asked} were asked for"])
         n = self.count - first if n is None else n
-        if first < 0 or n < 0:
-            raise BadArgument(2, [f"there are {self.count} transactions, not {first} + {n}"])
         known = ("status", *TIMES, *(f"queue_{wait}_fs" for wait in WAITS))
         out, arrays = ffi.new("kb_result_columns *"), {}
         for name in names or known:
@@ -374,8 +488,7 @@ class Simulation:
             else:
                 setattr(out, name, place)
             arrays[name] = array
-        if lib.kb_sim_results(self._c, first, n, out) == lib.KB_BAD_REQUEST:
-            raise BadArgument(2, [f"there are {self.count} transactions, not {first} + {n}"])
+        self._found(lib.kb_sim_results(self._c, first, n, out))
         return arrays
 
     def rows(self) -> Rows:
@@ -392,9 +505,15 @@ class Simulation:
     def observe(self, end: Callable[[int, int], Any]) -> None:
         """Calls end(id, end_fs) as each transaction ends; before anything runs. The engine hop runs then.
 
-        It must not call the simulation: it may note what it hears, for when run_to() returns.
+        It must not call the simulation: it may note what it hears, for when run_to() returns. An exception of
+        it is raised by run_to() or run(), and it is not called any more in that call.
         """
+        if not callable(end):
+            raise TypeError(f"an observer is a function, not {type(end).__name__}")
+
         def heard(number: int, end_fs: int) -> None:
+            if self._failed:
+                return
             try:
                 end(number, end_fs)
             except BaseException as failed:  # which C cannot carry

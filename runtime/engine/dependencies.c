@@ -319,7 +319,8 @@ kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why)
 
 /* -- during the run ------------------------------------------------------------------------- */
 
-kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+/* Posts those that waited for `id` last. */
+static kb_status post_followers(struct kb_sim *s, uint32_t id, int64_t end_fs)
 {
     const struct dependencies *a = s->dependencies;
 
@@ -336,4 +337,11 @@ kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
             return KB_NO_MEMORY;
     }
     return KB_OK;
+}
+
+kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+{
+    if (s->options.live && !completed_add(&s->completed, id))
+        return KB_NO_MEMORY;
+    return s->dependencies ? post_followers(s, id, end_fs) : KB_OK;
 }

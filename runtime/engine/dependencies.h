@@ -22,8 +22,8 @@ bool dependencies_waits(const struct dependencies *a, uint32_t id);
 kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
 
 /*
- * Transaction `id` ends at `end_fs`, not before now: posts the issue of each that waited for it
- * last.
+ * Where s->tells_ends: transaction `id` ends at `end_fs`, not before now. Posts the issue of each
+ * that waited for it last; of a live run its number is kept, in s->completed.
  *
  * returns  KB_TIME_RANGE, KB_NO_MEMORY: the run has to end
  */

@@ -43,7 +43,7 @@ kb_status engine_run(struct kb_sim *s, uint64_t budget)
     if (status == KB_OK && idle_has_lost(s->idle))
         status = KB_NO_MEMORY;
     if (status == KB_OK && s->n_done < sim_txn_count(s) && queues_never_end(s))
-        status = KB_DEADLOCK;
+        status = s->pause_fs == UINT64_MAX ? KB_DEADLOCK : sim_paused(s, s->pause_fs);
     if (status == KB_OK && s->n_done < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)

@@ -229,7 +229,7 @@ static void complete(struct kb_sim *s, uint64_t end, uint32_t slot)
         s->end_fs = (int64_t)end;
     if (s->traffic)
         traffic_done(s, slot, end);
-    if (!s->dependencies)
+    if (!s->tells_ends)
         return;
     status = dependencies_ended(s, s->txns[slot].id, (int64_t)end);
     if (status != KB_OK)

@@ -110,7 +110,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
-    if (__builtin_expect(s->dependencies != NULL, false))
+    if (__builtin_expect(s->tells_ends, false))
         end_for_others(s, s->txns[slot].id, end);
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_done(s, slot, end);

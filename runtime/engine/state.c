@@ -101,6 +101,7 @@ void sim_clear(struct kb_sim *s)
     idle_free(s->idle);
     rows_release(s->txns, s->txns_cap, sizeof *s->txns);
     free(s->order);
+    free(s->completed.ids);
     split_free(s);
     ev_queue_free(&s->queue);
     free(s->children.rows);

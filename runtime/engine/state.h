@@ -5,6 +5,7 @@
 #include "machine/tree.h"
 #include "engine/calendar.h"
 #include "engine/children.h"
+#include "engine/completed.h"
 #include "engine/flow.h"
 #include "engine/instances.h"
 #include "engine/station.h"
@@ -64,7 +65,9 @@ struct kb_sim {
     int64_t last_issue_fs;
     uint32_t n_done; /* complete: responses have come back, too */
     struct dependencies
-        *dependencies; /* owned: transactions that wait for others; NULL: none wait */
+        *dependencies;          /* owned: transactions that wait for others; NULL: none wait */
+    struct completed completed; /* option live */
+    bool tells_ends;            /* there are dependencies, or the run is live */
 
     /* Stations, owned; of a cube that is not `made` they are zero: engine/stations.h. */
     bool *made; /* owned; [cube over all] */

@@ -622,6 +622,23 @@ bool kb_sim_wants_values(const kb_sim *sim);
  */
 kb_status kb_sim_run_to(kb_sim *sim, int64_t to_fs, bool first, int64_t *from_fs, kb_error *why);
 
+/*
+ * The same for about `budget` events (0: no limit): for a program that looks at something else
+ * from time to time. It is at its end when it returns something else than KB_AGAIN, from_fs is
+ * to_fs, or, with `first`, kb_sim_done() has grown. Until then call it again.
+ */
+kb_status kb_sim_run_part(kb_sim *sim, int64_t to_fs, bool first, uint64_t budget, int64_t *from_fs,
+                          kb_error *why);
+
+/*
+ * With option `live`: writes the numbers of transactions that have completed since the last call
+ * to `ids`, of which there are `room` at most, in the order in which they have. What it costs does
+ * not depend on how many there are in all.
+ *
+ * returns  how many; 0: none, or the simulation is not live
+ */
+size_t kb_sim_completed(kb_sim *sim, uint64_t *ids, size_t room);
+
 uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
 uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 

@@ -151,6 +151,8 @@ static __attribute__((noinline)) kb_status check_extras(const struct kb_topology
     if (r->plane > 0 && t->plane_choice != PLANE_BY_COLUMN)
         return endpoint_error(why, "a transaction has no plane of its own here: set sip.plane to "
                                    "column");
+    if (r->plane > t->planes)
+        return endpoint_error(why, "plane %u: there are %u planes, from 1 on", r->plane, t->planes);
     if (r->prio > 0 && (t->links != MODE_ROUTER || r->prio > 3))
         return endpoint_error(why, "a priority is 0 to 3, and 0 but with contention.links: router");
     return KB_OK;

@@ -109,7 +109,8 @@ static kb_status start(struct kb_sim *s, kb_error *why)
 
     if (status == KB_BAD_REQUEST)
         return status;
-    if (s->dependencies || s->options.live)
+    s->tells_ends = s->dependencies || s->options.live;
+    if (s->tells_ends)
         s->sorted = false; /* transactions that wait, or are added later, are not in the list */
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
@@ -191,7 +192,15 @@ static kb_status check_live(const struct kb_sim *s, int64_t to_fs, kb_error *why
     return KB_OK;
 }
 
-kb_status kb_sim_run_to(kb_sim *s, int64_t to_fs, bool first, int64_t *from_fs, kb_error *why)
+/* Is it where it was to pause? Else its budget is used up, and events of that instant may be left.
+ */
+static bool has_arrived(const struct kb_sim *s)
+{
+    return s->now_fs == s->pause_fs || sim_pauses(s);
+}
+
+kb_status kb_sim_run_part(kb_sim *s, int64_t to_fs, bool first, uint64_t budget, int64_t *from_fs,
+                          kb_error *why)
 {
     REFUSE_NULL(s, "sim", why);
     kb_status status = check_live(s, to_fs, why);
@@ -200,13 +209,23 @@ kb_status kb_sim_run_to(kb_sim *s, int64_t to_fs, bool first, int64_t *from_fs, 
         return status;
     s->pause_fs = (uint64_t)to_fs;
     s->pause_done = first ? s->n_done + 1 : UINT32_MAX;
-    status = run_checked(s, UINT64_MAX, why);
-    s->from_fs = status == KB_AGAIN ? s->now_fs : (uint64_t)to_fs;
-    if (status == KB_AGAIN && s->n_done == s->n_txns)
+    status = run_checked(s, budget ? budget : UINT64_MAX, why);
+    s->from_fs = status == KB_AGAIN ? s->now_fs + !has_arrived(s) : (uint64_t)to_fs;
+    if (status == KB_AGAIN && has_arrived(s) && s->n_done == s->n_txns)
         status = KB_OK;
     if (from_fs)
         *from_fs = (int64_t)s->from_fs;
     return status;
+}
+
+kb_status kb_sim_run_to(kb_sim *s, int64_t to_fs, bool first, int64_t *from_fs, kb_error *why)
+{
+    return kb_sim_run_part(s, to_fs, first, 0, from_fs, why);
+}
+
+size_t kb_sim_completed(kb_sim *s, uint64_t *ids, size_t room)
+{
+    return completed_take(&s->completed, ids, room);
 }
 
 uint64_t kb_sim_count(const kb_sim *s)

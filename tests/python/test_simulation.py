@@ -2,6 +2,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -199,8 +200,8 @@ def test_names_of_operations_floats_that_are_whole_and_nothing(m):
 def test_what_a_simulation_refuses(m):
     sim = kernbench.Simulation(m)
     pe, near = sim.endpoints("c0.pe0"), sim.endpoints("c0.slice0")
-    for mistake, text in [(dict(src=pe, dst=near, nbytes=0), "at least one byte"), (dict(src=pe), "have src, dst"),
-                          (dict(src=pe, dst=[9]), "is endpoint 9"), (dict(src=pe, dst=near, op="red"), "read, write"),
+    for mistake, text in [(dict(src=pe, dst=near, nbytes=0), "at least one byte"), (dict(src=pe), "have src, and dst"),
+                          (dict(src=pe, dst=[10**6]), "is endpoint 1000000"), (dict(src=pe, dst=near, op="red"), "read, write"),
                           (dict(src=[0, 0], dst=[1, 1, 1]), "has the shape"),
                           (dict(src=pe, dst=near, issue_ns=-1), "before time 0")]:
         with pytest.raises(kernbench.BadArgument, match=text):
@@ -219,7 +220,7 @@ def test_what_a_simulation_refuses(m):
     for time in (float("nan"), float("inf"), -1):
         with pytest.raises(kernbench.BadArgument, match="no time to run to"):
             sim.run_to(time)
-    with pytest.raises(kernbench.BadArgument, match="there are 0 transactions, not -1"):
+    with pytest.raises(kernbench.BadArgument, match="there are 0 transactions, and from -1 on"):
         sim.times("end_fs", first=-1)
     waits = {"issue_ns": [0, 0], "op": ["read"] * 2, "src": ["c0.pe0"] * 2, "dst": ["c0.slice0"] * 2, "nbytes": [64, 64], "after": ["", "0"]}
     with pytest.raises(kernbench.BadArgument, match="no dependencies"):
@@ -243,6 +244,168 @@ def test_what_a_simulation_refuses(m):
         planes.add(src=planes.endpoints("c0.pe0"), dst=planes.endpoints("c1.sram"), plane="noc2")
     with pytest.raises(kernbench.BadArgument, match="plane 'noc0': this machine has none by name"):
         kernbench.Simulation(kernbench.Machine("cube8")).add(src="c0.pe0", dst="c0.slice0", plane="noc0")
+
+
+def test_a_mistake_has_its_row_and_nothing_is_added(m):
+    sim = kernbench.Simulation(m)
+    pe, near = sim.endpoints("c0.pe[0-2]"), sim.endpoints("c0.slice0")
+    rows = {"issue_ns": [0] * 3, "op": ["read"] * 3, "src": ["c0.pe0"] * 3, "dst": ["c0.slice0"] * 3, "nbytes": [64] * 3}
+    for added, text in [(lambda: sim.add(src=pe, dst=near, nbytes=[64, 64, 0]), "row 2: a transaction moves"),
+                        (lambda: sim.add({**rows, "nbytes": [64, 0, 64]}), "row 1: a transaction moves"),
+                        (lambda: sim.add({**rows, "src": ["c0.pe0", "c0.pe0", "c0.pe77"]}), "row 2, column 'src': c0.pe77: a cube"),
+                        (lambda: sim.add({**rows, "op": ["read", "raed", "raed"]}), "row 1, column 'op': op 'raed'"),
+                        (lambda: sim.add({**rows, "plane": ["", "", "a"]}), "row 2, column 'plane': plane 'a'")]:
+        with pytest.raises(kernbench.BadArgument, match="^" + text) as failed:
+            added()
+        assert failed.value.line == int(text[4])
+    with pytest.raises(kernbench.BadArgument, match="^a transaction moves"):
+        sim.add(src=pe[0], dst=near, nbytes=0)
+    with pytest.raises(kernbench.BadArgument, match="a row of targets"):
+        sim.add(src=pe[0], dst=[], op="mwrite")
+    with pytest.raises(kernbench.BadArgument, match="to_ns or to_fs"):
+        sim.run_to(5, to_fs=7)
+    with pytest.raises(kernbench.BadArgument, match="fingerprint=True"):
+        sim.fingerprint
+    assert sim.count == 0
+
+
+def test_planes_are_refused_by_their_own_number():
+    sim = kernbench.Simulation(kernbench.Machine("wormhole"))
+    with pytest.raises(kernbench.BadArgument, match="plane 3: there are 2 planes, from 1 on"):
+        sim.add(src=sim.endpoints("c0.pe0"), dst=sim.endpoints("c1.sram"), plane=3)
+
+
+def test_numbers_of_endpoints_mean_the_same_in_every_simulation(m):
+    """Of each other simulation, also one that has not been asked for these names."""
+    first = kernbench.Simulation(m)
+    first.endpoints("c7.slice*")  # so that numbers differ from those of a simulation that is asked first
+    pe, near = first.endpoints(["c0.pe0", "c2.pe3"]), first.endpoints("c5.slice0")
+    other, asked = kernbench.Simulation(m), kernbench.Simulation(m)
+    asked.endpoints("c6.slice*")
+    for sim in (first, other, asked):
+        sim.add(src=pe, dst=near, nbytes=4096)
+        sim.add(src=pe[0], dst=[near[0], first.endpoints("c6.slice0")[0]], op="mwrite")
+        sim.run()
+        assert list(sim.times("end_fs")["end_fs"]) == list(first.times("end_fs")["end_fs"])
+    small = kernbench.Simulation(m.set({"sip.cube_mesh.w": 2, "sip.cube_mesh.h": 1}))
+    with pytest.raises(kernbench.BadArgument, match="c2.pe3: a SIP has cubes 0..1"):
+        small.add(src=pe, dst=small.endpoints("c0.slice0"))
+
+
+def test_addresses_are_those_of_replay(m):
+    """In a table among other rows, and as numbers: slices are interleaved, so they have parts."""
+    machine = m.set({"addressing.granule": 4096})
+    rows = {"issue_ns": [0, 5, 5.5], "op": ["read", "write", "read"], "src": ["c0.pe0", "c0.pe1", "c0.pe2"],
+            "dst": ["0x1000", "c1.sram", "0x3fc0"], "nbytes": ["16K", 64, 128]}
+    table, numbers = kernbench.Simulation(machine), kernbench.Simulation(machine)
+    table.add(rows)
+    pe = numbers.endpoints("c0.pe[0-2]")
+    numbers.add(src=pe[0], address=0x1000, nbytes=16384, issue_ns=0)
+    numbers.add(src=pe[1], dst=numbers.endpoints("c1.sram"), nbytes=64, issue_ns=5, op="write")
+    numbers.add(src=pe[2], address=[0x3fc0], nbytes=128, issue_ns=5.5)
+    want = machine.replay(rows)
+    for sim in (table, numbers):
+        sim.run()
+        assert list(sim.rows().end_ns) == list(want.end_ns)
+    with pytest.raises(kernbench.BadArgument, match="dst or address"):
+        numbers.add(src=pe, dst=0, address=0)
+
+
+def test_what_has_completed_is_told_at_a_cost_that_does_not_grow(m):
+    """100,000 rows, and the loop asks behind each completion; one row takes as long as all others."""
+    n = 100_000
+    sim = kernbench.Simulation(m)
+    pes, slices = sim.endpoints("c*.pe*"), sim.endpoints("c*.slice*")
+    sim.add(src=pes[-1], dst=slices[-1], nbytes=1 << 32)
+    sim.add(src=np.resize(pes[:-1], n), dst=np.resize(slices[:-1], n), nbytes=64, issue_fs=np.arange(n) * 1_000_000)
+    seen = []
+    begin = time.process_time()
+    while sim.run_to(1e12, first=True):
+        seen.extend(sim.completed())
+    assert time.process_time() - begin < 60  # it takes 1 s; it took minutes
+    assert sorted(seen) == list(range(n + 1)) and seen[-1] == 0 and sim.completed().size == 0
+
+
+PAIR = """/* kernbench component: queueing pair */
+struct pair { uint64_t held; int64_t has; };
+static inline void pair_init(struct pair *s) { (void)s; }
+static inline void pair_arrive(struct pair *s, const struct kb_request *r, int64_t now_fs, struct kb_handle *h)
+{
+    if (s->has)
+        kb_done(h, s->held, now_fs + r->drain_fs), kb_done(h, r->id, now_fs + 2 * r->drain_fs);
+    else
+        s->held = r->id;
+    s->has = !s->has;
+}
+static inline void pair_wake(struct pair *s, uint64_t id, int64_t now_fs, struct kb_handle *h) { (void)s, (void)id, (void)now_fs, (void)h; }
+"""
+
+
+@pytest.mark.parametrize("engine", ["fused", "hop"])
+@pytest.mark.parametrize("links", ["fifo", "router"])
+def test_a_memory_may_wait_for_what_is_added_later(m, tmp_path, monkeypatch, engine, links):
+    """A component ends a request when the next one comes. That is no deadlock while more may be added."""
+    (tmp_path / "pair.c").write_text(PAIR)
+    monkeypatch.setenv("KB_COMPONENTS", str(tmp_path))
+    machine = m.set({"cube.hbm.impl": "pair", "contention.links": links})
+    rows = {"issue_ns": [0, 200, 400], "op": ["read"] * 3, "src": ["c0.pe0", "c0.pe1", "c0.pe2"], "dst": ["c0.slice0"] * 3, "nbytes": [64] * 3}
+    want = machine.replay({name: column[:2] for name, column in rows.items()})
+    for first in (False, True):
+        sim = kernbench.Simulation(machine, engine=engine)
+        for i in range(3):
+            sim.add({name: column[i:i + 1] for name, column in rows.items()})
+            while sim.run_to(100 + 200 * i, first=first) and first:
+                pass
+            assert sim.now_ns == 100 + 200 * i
+        assert list(sim.rows().end_ns) == list(want.end_ns)
+        with pytest.raises(kernbench.Deadlock, match="transaction 2 never ends: component 'pair' of 'cube.hbm.impl'"):
+            sim.run()
+
+
+def test_a_component_that_breaks_its_contract_has_the_code_of_replay(m, monkeypatch):
+    monkeypatch.setenv("KB_COMPONENTS", str(ROOT / "tests/machines/components"))
+    machine = m.set({"cube.hbm.impl": "wrong"})
+    for run in (lambda sim: sim.run(), lambda sim: sim.run_to(1e6)):
+        sim = kernbench.Simulation(machine)
+        sim.add(src=sim.endpoints("c0.pe0"), dst=sim.endpoints("c0.slice0"), nbytes=1)
+        with pytest.raises(kernbench.KernelError, match="component 'wrong' of 'cube.hbm.impl' serves transaction 0") as failed:
+            run(sim)
+        assert failed.value.code == 7
+
+
+def test_an_observer_must_not_call_the_simulation(m):
+    for call in (lambda sim: sim.run(), lambda sim: sim.run_to(1e6), lambda sim: sim.add(src=pe, dst=near), lambda sim: sim.completed()):
+        sim = kernbench.Simulation(m)
+        pe, near = sim.endpoints("c0.pe[0-3]"), sim.endpoints("c0.slice0")
+        sim.observe(end=lambda number, end_fs: call(sim))
+        sim.add(src=pe, dst=near, nbytes=4096)
+        with pytest.raises(kernbench.BadArgument, match="the simulation is running"):
+            sim.run_to(1000)
+        assert sim.count == 4 and sim.now_ns == 1000
+    with pytest.raises(TypeError, match="an observer is a function, not NoneType"):
+        kernbench.Simulation(m).observe(None)
+
+
+def test_ctrl_c_ends_a_run_which_may_go_on(m):
+    code = """
+import os, signal, threading, time, sys
+import numpy as np
+import kernbench
+sim = kernbench.Simulation(kernbench.Machine("cube8"))
+pes, slices, n = sim.endpoints("c*.pe*"), sim.endpoints("c*.slice*"), 1_000_000
+sim.add(src=np.resize(pes, n), dst=np.resize(slices, n)[::-1], nbytes=64)
+run = sim.run if sys.argv[1] == "run" else lambda: sim.run_to(1e12)
+threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    run()
+except KeyboardInterrupt:
+    assert 0 < sim.done < n
+    run()
+    print(sim.done, sim.times("end_fs")["end_fs"].sum())
+"""
+    for call in ("run", "run_to"):
+        ended = subprocess.run([sys.executable, "-c", code, call], capture_output=True, text=True, timeout=300)
+        assert ended.stderr == "" and ended.stdout.split()[0] == "1000000", ended.stderr
 
 
 LOOP = r"""

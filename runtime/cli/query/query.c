@@ -241,6 +241,11 @@ bool kb_query_left(const kb_query *q)
     return q->session.leaves;
 }
 
+int kb_query_code_of(kb_status status)
+{
+    return (int)cmd_code_of(status);
+}
+
 int kb_query_code(const kb_query *q)
 {
     return q->session.code;

@@ -100,6 +100,9 @@ const char *kb_query_unheard(kb_query *query);
 /* How far it is: `*done` of `*total` (0: not known); what is counted is returned, or "". */
 const char *kb_query_progress(kb_query *query, uint64_t *done, uint64_t *total);
 
+/* What a call of the library has returned, as such a code. */
+int kb_query_code_of(kb_status status);
+
 /* The exit code of docs/exit-codes.md, and the lines that the command has on stderr. */
 int kb_query_code(const kb_query *query);
 

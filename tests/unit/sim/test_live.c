@@ -118,6 +118,37 @@ static void a_row_that_is_added_at_a_completion_is_one_that_waited(void **state)
     any_topology_free(t);
 }
 
+/* What has completed is told once, in order of its end; a budget ends a part of a run, not its
+ * time. */
+static void what_has_completed_is_told_once(void **state)
+{
+    const kb_topology *t = any_topology(CUBE8);
+
+    (void)state;
+    for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+        kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine, .live = true});
+        uint64_t ids[4] = {0};
+        int64_t from_fs = 0;
+        int parts = 0;
+
+        for (uint32_t pe = 0; pe < 4; pe++)
+            add(sim, &(kb_transaction[]){read_of(3 - pe, 0)}[0]);
+        assert_int_equal(kb_sim_completed(sim, ids, 4), 0);
+        assert_int_equal(kb_sim_run_to(sim, INT64_MAX, true, NULL, NULL), KB_AGAIN);
+        assert_int_equal(kb_sim_completed(sim, ids, 4), 1);
+        assert_int_equal(ids[0], 3);
+        while (kb_sim_run_part(sim, INT64_MAX, false, 1, &from_fs, NULL) == KB_AGAIN)
+            parts += from_fs < INT64_MAX;
+        assert_true(parts > 2 && from_fs == INT64_MAX);
+        assert_int_equal(kb_sim_completed(sim, ids, 2), 2);
+        assert_true(result_of(sim, ids[0]).end_fs < result_of(sim, ids[1]).end_fs);
+        assert_int_equal(kb_sim_completed(sim, ids, 4), 1);
+        assert_int_equal(kb_sim_completed(sim, ids, 4), 0);
+        kb_sim_free(sim);
+    }
+    any_topology_free(t);
+}
+
 /* -- parts ---------------------------------------------------------------------------------------
  */
 
@@ -286,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_of_a_live_run_have_the_times_of_all_at_once),
         cmocka_unit_test(a_row_that_is_added_at_a_completion_is_one_that_waited),
+        cmocka_unit_test(what_has_completed_is_told_once),
         cmocka_unit_test(a_live_run_counts_what_goes_in_packets),
         cmocka_unit_test(rows_before_the_first_multicast_of_a_call_have_their_times),
         cmocka_unit_test(time_does_not_go_back),

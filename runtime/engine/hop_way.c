@@ -276,7 +276,8 @@ static void serve_or_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
         wait_for(s, memory, slot);
 }
 
-/* Slots of kernels are used again, so what others derive from times is counted now. */
+/* Slots of kernels and of children are used again, so what others derive from times is counted now.
+ */
 static void count_service(struct memory_station *memory, const struct txn *txn)
 {
     memory->count++;
@@ -290,7 +291,7 @@ static void give_back(struct kb_sim *s, struct memory_station *memory, uint64_t 
     s->txns[slot].service_fs = (int64_t)memory->start_fs;
     memory->busy_fs += t - memory->start_fs;
     memory->freed_fs = t;
-    if (STATS && s->heard)
+    if (STATS && (s->heard || topology_has_l2(T)))
         count_service(memory, &s->txns[slot]);
     memory->holder = TXN_NONE;
     if (!memory->queued)

@@ -143,6 +143,13 @@ static inline bool sim_keeps_order(const struct kb_sim *s, uint32_t dst)
     return (s->inorder && s->early) || memory_frees_early(cost_memory(s->topo, dst, false));
 }
 
+/* Are waits for memory `dst` counted as they end? Else they follow from the times of transactions,
+ * which children of an L2 do not keep. */
+static inline bool sim_counts_waits(const struct kb_sim *s, uint32_t dst)
+{
+    return sim_keeps_order(s, dst) || topology_has_l2(s->topo);
+}
+
 static inline bool sim_has_kernels(const struct kb_sim *s)
 {
     return s->kernels != NULL;

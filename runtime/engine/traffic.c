@@ -372,7 +372,7 @@ static void count_part(struct kb_sim *s, uint32_t part)
 {
     const struct txn *x = &s->txns[part];
 
-    if (!sim_keeps_order(s, x->dst) && !txn_queues(s, x)) /* else counted */
+    if (!sim_counts_waits(s, x->dst) && !txn_queues(s, x)) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
     split_count_part(s, part);

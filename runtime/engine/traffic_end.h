@@ -64,7 +64,7 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     channel->wait_fs += x->wait_fs;
     if (txn_queues(s, x))
         ; /* such a memory has no wait of its own */
-    else if (!sim_keeps_order(s, x->dst))
+    else if (!sim_counts_waits(s, x->dst))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

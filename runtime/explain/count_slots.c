@@ -24,7 +24,7 @@ static void forget_counts(struct kb_sim *s)
     for (size_t i = 0; i < 2 * cubes; i++)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
-        if (!sim_keeps_order(s, (uint32_t)i))
+        if (!sim_counts_waits(s, (uint32_t)i))
             s->memories[i].wait_fs = 0;
     if (s->more_parts)
         memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
@@ -58,7 +58,7 @@ void count_slots(struct kb_sim *s)
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
-        if (!sim_keeps_order(s, txn->dst) && !txn_queues(s, txn)) /* those have counted it */
+        if (!sim_counts_waits(s, txn->dst) && !txn_queues(s, txn)) /* those have counted it */
             s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);

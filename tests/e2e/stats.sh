@@ -194,6 +194,17 @@ run run softmax M=3 --stats s.json --quiet
 [ "$(jq -r .args.M s.json)" = 3 ]
 ok "of a bench the arguments"
 
+# -- children of an L2 --------------------------------------------------------------------------
+
+# What both L2s lack comes at once to one slice, which is held for 32 ns: the second read waits 29.83 of 66.1525 ns.
+printf '%s\n' 'kernbench: 3' 'name: small' 'contention: {links: ideal}' 'sip: {cube_mesh: {w: 2, h: 1}}' \
+    'cube: {hbm: {hold: route}, l2: {size_mb: 1}}' >l2.yaml
+printf '%s\n' $header 0,read,c0.pe0,c0.slice0,0,4096 0,read,c1.pe0,c0.slice0,8192,4096 >two.csv
+for engine in fused hop; do
+    call "$B/kernbench" replay two.csv --machine l2.yaml --engine $engine --stats s.csv --quiet
+    equal "waits of children, $engine" "0.450936 1" "$(grep '^memory' s.csv | cut -d, -f11,12 | tr , ' ')"
+done
+
 # -- files --------------------------------------------------------------------------------------
 
 for name in s.txt csv .csv s.CSV ''; do

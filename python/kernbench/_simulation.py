@@ -18,8 +18,9 @@ MULTICASTS = {"mread": lib.KB_READ, "mwrite": lib.KB_WRITE}
 TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs", "wire_fs", "overhead_fs",
          "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
 WAITS = ("channel", "engine", "link", "memory")
-KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
-                         "offset": np.uint64, "plane": np.uint8, "address": np.uint64}
+COLUMNS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
+                           "offset": np.uint64, "plane": np.uint8}
+KINDS: Dict[str, Any] = {**COLUMNS, "address": np.uint64}
 LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in KINDS.values()}
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
@@ -196,9 +197,9 @@ class Simulation:
 
     def _ends_of(self, name: str, numbers: Array, by_address: bool = False) -> Array:
         """Which of _ends the numbers of endpoints() are; what another simulation was asked for may be new here."""
-        if not numbers.size or int(numbers.max()) < len(self._end_of):
+        if numbers.size == 0 or int(numbers.max()) < self._end_of.size:
             ends = np.asarray(self._end_of[numbers])
-            if not (ends == NO_END).any():
+            if ends.size == 0 or int(ends.max()) != NO_END:
                 return ends
         for number in np.unique(numbers):
             if number == NO_END and by_address:
@@ -292,18 +293,18 @@ class Simulation:
         """Columns, some with one number for all; of each row its targets, none where it is no multicast; or one
         list for all. Where dst is NO_END and there is a column of addresses, the row goes by its address."""
         by_address = given["address"] is not None
-        given["address"] = given["address"] if by_address else 0
-        arrays = [whole(name, given[name], kind) for name, kind in KINDS.items()]
+        kinds = KINDS if by_address else COLUMNS
+        arrays = [whole(name, given[name], kind) for name, kind in kinds.items()]
         sizes = [array.size for array in arrays]
         n = 0 if 0 in sizes and max(sizes) == 1 else max(sizes)
         rows = ffi.new("kb_transaction_columns *")
         kept = []
-        for name, array in zip(KINDS, arrays):
+        for name, array in zip(kinds, arrays):
             if array.ndim > 1 or array.size not in (1, n):
                 raise BadArgument(2, [f"{name} has the shape {array.shape}: one number for each of {n} transactions, or for all"])
             if name in ("src", "dst"):
                 array = self._ends_of(name, array, name == "dst" and by_address)
-            full = np.ascontiguousarray(np.broadcast_to(array, n), KINDS[name])
+            full = np.full(n, array) if array.size == 1 else np.ascontiguousarray(array)
             kept.append(full)
             setattr(rows, name, ffi.from_buffer(C_ARRAYS[name], full))
         if targets is not None:

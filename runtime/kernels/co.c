@@ -107,6 +107,12 @@ static uintptr_t sp_of(const ucontext_t *at)
     return (uintptr_t)resumed.guard; /* never out of date: see must_return() */
 }
 
+static uintptr_t pc_of(const ucontext_t *at)
+{
+    (void)at;
+    return 0;
+}
+
 /* From a signal handler, which this leaves. */
 static void abandon(struct co *co, ucontext_t *at)
 {
@@ -154,6 +160,11 @@ static uintptr_t sp_of(const ucontext_t *at)
     return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
 }
 
+static uintptr_t pc_of(const ucontext_t *at)
+{
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+}
+
 /* The handler is going to return into co_land(), by the ABI of a call: up, and x87 empty. */
 static void abandon(struct co *co, ucontext_t *at)
 {
@@ -187,6 +198,11 @@ static void prepare(struct co *co)
 static uintptr_t sp_of(const ucontext_t *at)
 {
     return at->uc_mcontext.sp;
+}
+
+static uintptr_t pc_of(const ucontext_t *at)
+{
+    return at->uc_mcontext.pc;
 }
 
 /* The handler is going to return into co_land(). */
@@ -378,6 +394,12 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     }
 }
 
+static struct co_crash crash_of(int signal, const siginfo_t *info, const ucontext_t *at)
+{
+    return (struct co_crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL,
+                             (const void *)pc_of(at)};
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     if (is_overflow(info, context)) {
@@ -385,11 +407,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
         abandon(resumed.co, context);
     } else if (is_crash(signal, info, context)) {
         resumed.co->state = CO_CRASHED;
-        resumed.co->crash = co_crash_of(signal, info);
+        resumed.co->crash = crash_of(signal, info, context);
         abandon(resumed.co, context);
     } else {
         if (catches_crashes)
-            guard_end(signal, info);
+            guard_end(crash_of(signal, info, context), info);
         pass_on(signal, info, context);
     }
 }

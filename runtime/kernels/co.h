@@ -18,10 +18,11 @@ struct co;      /* one coroutine; lies on its own stack */
 
 enum co_state { CO_YIELDED, CO_ENDED, CO_OVERFLOWED, CO_CRASHED };
 
-/* The signal that ended a coroutine, and of SIGSEGV and SIGBUS the address. */
+/* The signal that ended a coroutine, of SIGSEGV and SIGBUS the address, and the instruction that
+ * ran; NULL: not known. */
 struct co_crash {
     int signal;
-    const void *address;
+    const void *address, *code;
 };
 
 /*

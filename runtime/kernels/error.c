@@ -7,9 +7,12 @@
 #include "kernels/error.h"
 #include "kernels/requests.h"
 #include "machine/endpoint.h"
+#include "machine/impl_code.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
+
+enum { COMPONENT_BYTES = 300 };
 
 /* "kernel gemm on c0.pe3: tl_load at file.c:12: " */
 size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char *text, size_t size)
@@ -65,10 +68,13 @@ void kernel_overflowed(struct tl_ctx *pe)
 void kernel_crashed(struct tl_ctx *pe, struct co_crash crash)
 {
     bool first = pe->sim->status == KB_OK;
-    char text[CRASH_BYTES];
+    kb_error *why = &pe->kernels->error;
+    char text[CRASH_BYTES], of[COMPONENT_BYTES];
 
     co_crash_text(crash, text);
     kernel_error(pe, NULL, pe->here, "%s%s", text, last_call(pe).text);
+    if (first && impl_code_is_of(pe->sim->topo, crash.code, of, sizeof of))
+        snprintf(why->text, sizeof why->text, "%s %s", of, text);
     if (first)
         pe->sim->status = KB_KERNEL_CRASHED;
 }

@@ -1,4 +1,5 @@
-/* guard.c -- code of a bench on a thread's own stack, its setup() or reference(), may crash.
+/* guard.c -- code of others on a thread's own stack may crash: of a bench, its setup() or
+ * reference(), of a component, all.
  *
  * A kernel that crashes is left behind on its coroutine's stack. What is called on the thread's own
  * stack is left by siglongjmp(), from the handler of co.c, which has looked at coroutines before.
@@ -34,18 +35,13 @@ bool guard_call(void (*call)(void *arg), void *arg, struct co_crash *crash)
     return false;
 }
 
-struct co_crash co_crash_of(int signal, const siginfo_t *info)
+void guard_end(struct co_crash crash, const siginfo_t *info)
 {
-    return (struct co_crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL};
-}
-
-void guard_end(int signal, const siginfo_t *info)
-{
-    bool is_own = info->si_code > 0 || (signal == SIGABRT && info->si_pid == getpid());
+    bool is_own = info->si_code > 0 || (crash.signal == SIGABRT && info->si_pid == getpid());
 
     if (!innermost || !is_own)
         return;
-    innermost->crash = co_crash_of(signal, info);
+    innermost->crash = crash;
     siglongjmp(innermost->back, 1);
 }
 

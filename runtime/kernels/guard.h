@@ -1,4 +1,4 @@
-/* guard.h -- code of a bench on a thread's own stack, its setup() or reference(), may crash. */
+/* guard.h -- code of a bench or of a component on a thread's own stack may crash. */
 #ifndef GUARD_H
 #define GUARD_H
 #include "kernels/co.h"
@@ -11,10 +11,7 @@
 bool guard_call(void (*call)(void *arg), void *arg, struct co_crash *crash);
 
 /* In the handler of a signal: ends the call under way, if there is one, or returns. */
-void guard_end(int signal, const siginfo_t *info);
-
-/* What a handler of signals was told of. */
-struct co_crash co_crash_of(int signal, const siginfo_t *info);
+void guard_end(struct co_crash crash, const siginfo_t *info);
 
 /* Writes "crashed by an access to address 0x10 (SIGSEGV)". */
 enum { CRASH_BYTES = 80 };

@@ -388,6 +388,33 @@ for links in ideal fifo router; do
     equal "gates without an interval: overheads, $links" "$(overheads "${gates[@]}")" "$(overheads)"
 done
 
+# -- a crash ------------------------------------------------------------------------------------
+
+mkdir "$work/crash"
+cat >"$work/crash/crash.c" <<'END'
+/* kernbench component: memory crash */
+struct crash { int64_t n; };
+static inline void crash_init(struct crash *s) { s->n = 0; }
+static inline struct kb_served crash_serve(struct crash *s, const struct kb_request *r, int64_t now_fs)
+{
+    if (s->n++ > 2)
+        *(volatile int *)(uintptr_t)(16 * s->n) = 1;
+    return (struct kb_served){r->drain_fs, now_fs + r->drain_fs};
+}
+END
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes {0..3},read,c0.pe0,c0.slice0,0,64 >"$work/crash.csv"
+for command in "replay $work/crash.csv" "replay $work/crash.csv --engine hop" "replay $work/crash.csv --breakdown" \
+    "load --pattern local --rate 0.1 --txns 1000 --seeds 1" "run list_walk"; do
+    # shellcheck disable=SC2086
+    call env KB_COMPONENTS="$work/crash" "$B/kernbench" $command --machine tests/machines/cube8.yaml --set cube.hbm.impl=crash --quiet
+    equal "a crash of a component: ${command%% --p*}" "7 kernbench: component 'crash' crashed by an access to address 0x40 (SIGSEGV)" \
+        "$code $(cat "$work/err")"
+done
+call env KB_COMPONENTS="$work/crash:examples/components" "$B/kernbench" replay "$work/crash.csv" --machine tests/machines/cube8.yaml \
+    --set cube.hbm.impl=crash --set cube.noc.impl=gate --set cube.ucie.impl=gate --quiet
+equal "a crash of one of several" "7 kernbench: one of the components 'gate', 'crash' crashed by an access to address 0x40 (SIGSEGV)" \
+    "$code $(cat "$work/err")"
+
 # -- a memory that queues -----------------------------------------------------------------------
 
 # docs/components.md "A memory that queues"

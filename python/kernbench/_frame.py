@@ -13,8 +13,9 @@ from ._rows import pandas
 from ._types import Array
 
 REQUIRED = ("issue_ns", "op", "src", "dst", "nbytes")
-OPTIONAL = ("offset", "after", "think_ns", "plane")
-ALL = ("issue_ns", "op", "src", "dst", "offset", "nbytes", "after", "think_ns", "plane")
+OPTIONAL = ("offset", "after", "think_ns", "plane", "prio", "rows", "stride")
+ALL = ("issue_ns", "op", "src", "dst", "offset", "nbytes", "after", "think_ns", "plane", "prio", "rows", "stride")
+MAY_LACK = ("offset", "prio", "rows", "stride")  # cells of these may be empty
 FS_PER_NS = 1_000_000
 NS_MAX = 9e12  # that of a file
 Real = (RealNumber, Decimal)
@@ -150,7 +151,7 @@ def sizes(name: str, column: Any) -> Array:
     array = plain_array(name, column)
     if array.dtype.kind in "OU":
         codes, cells = numbered(name, array)
-        found = [0 if name == "offset" and is_missing(cell) else
+        found = [0 if name in MAY_LACK and is_missing(cell) else
                  size_of(name, cell, lambda k=k: first(codes == k)) for k, cell in enumerate(cells)]
         return np.array(found, np.uint64)[codes]
     if array.dtype.kind == "f":
@@ -260,10 +261,13 @@ class Frame:
             self.put_texts(name, columns[name])
         offset = columns.get("offset")
         self.put("offset", "uint64_t[]",
-                 np.zeros(n, np.uint64) if offset is None else self.offsets(offset))
+                 np.zeros(n, np.uint64) if offset is None else self.counts("offset", offset))
         self.put("nbytes", "uint64_t[]", sizes("nbytes", columns["nbytes"]))
         if "think_ns" in columns:
             self.put("think_fs", "int64_t[]", self.thinks(columns["think_ns"]))
+        for name in ("prio", "rows", "stride"):
+            if name in columns:
+                self.put(name, "uint64_t[]", self.counts(name, columns[name]))
         for name in ("after", "plane"):
             if name in columns:
                 self.put_texts(name, columns[name], may_lack=True)
@@ -280,12 +284,12 @@ class Frame:
         setattr(self.c, f"n_{name}s", len(texts.strings))
 
     @staticmethod
-    def offsets(column: Any) -> Array:
-        """Beside an address there is none: NaN, as pandas reads an empty field."""
-        array = plain_array("offset", column)
+    def counts(name: str, column: Any) -> Array:
+        """Sizes of which some may lack, as an offset beside an address: NaN, as pandas reads an empty field."""
+        array = plain_array(name, column)
         if array.dtype.kind == "f":
             array = np.where(np.isnan(array), 0, array)
-        return sizes("offset", array)
+        return sizes(name, array)
 
     @staticmethod
     def thinks(column: Any) -> Array:

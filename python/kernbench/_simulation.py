@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tupl
 import numpy as np
 
 from ._errors import BadArgument, error
-from ._frame import FS_PER_NS, Frame
+from ._frame import FS_PER_NS, MAY_LACK, Frame
 from ._machine import Machine
 from ._native import ffi, lib
 from ._rows import array_of, rows_of
@@ -18,9 +18,9 @@ MULTICASTS = {"mread": lib.KB_READ, "mwrite": lib.KB_WRITE}
 TIMES = ("issue_fs", "start_fs", "arrive_fs", "service_fs", "done_fs", "end_fs", "wire_fs", "overhead_fs",
          "drain_fs", "response_fs", "return_fs", "formula_fs", "actual_fs")
 WAITS = ("channel", "engine", "link", "memory")
-COLUMNS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
-                           "offset": np.uint64, "plane": np.uint8}
-KINDS: Dict[str, Any] = {**COLUMNS, "address": np.uint64}
+KINDS: Dict[str, Any] = {"src": np.uint32, "dst": np.uint32, "nbytes": np.uint64, "issue_fs": np.int64, "op": np.uint8,
+                         "offset": np.uint64, "plane": np.uint8, "address": np.uint64, "prio": np.uint8, "rows": np.uint32,
+                         "stride": np.uint64}
 LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in KINDS.values()}
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
@@ -227,7 +227,8 @@ class Simulation:
     def add(self, transactions: Any = None, *, src: Optional[Numbers] = None, dst: Optional[Numbers] = None,
             nbytes: Optional[Numbers] = None, issue_ns: Any = None, issue_fs: Optional[Numbers] = None,
             op: Optional[Ops] = None, offset: Optional[Numbers] = None,
-            plane: Union[None, str, Numbers] = None, address: Optional[Numbers] = None) -> Array:
+            plane: Union[None, str, Numbers] = None, address: Optional[Numbers] = None,
+            prio: Optional[Numbers] = None, rows: Optional[Numbers] = None, stride: Optional[Numbers] = None) -> Array:
         """Adds transactions, issued at now_ns or later; returns their numbers.
 
         transactions  as Machine.replay() takes them, with names of endpoints; or the columns:
@@ -239,11 +240,13 @@ class Simulation:
         op            "read" (the default), "write", "h2d", "d2h", "mread", "mwrite" for all; or a list of the
                       first four, or an array of KB_READ, ...
         plane         with sip.plane: column its name for all, or numbers from 1 on; 0: as the op says
+        prio          with contention.links: router, 0 to 3
+        rows, stride  nbytes are those of so many rows, so many bytes apart: a tile
 
         All of them are added, or none: then kernbench.BadArgument says why. Arrays may be empty.
         """
         named = dict(src=src, dst=dst, nbytes=nbytes, issue_ns=issue_ns, issue_fs=issue_fs, op=op, offset=offset, plane=plane,
-                     address=address)
+                     address=address, prio=prio, rows=rows, stride=stride)
         if transactions is not None:
             more = [name for name, value in named.items() if value is not None]
             if more:
@@ -256,7 +259,8 @@ class Simulation:
             return self._add(dict(src=self._codes(frame, "src"), dst=dst,
                                   nbytes=self._column(frame, "nbytes", "<u8"), op=ops,
                                   issue_fs=self._column(frame, "issue_fs", "<i8"),
-                                  offset=self._column(frame, "offset", "<u8"), plane=self._planes(frame), address=addresses),
+                                  plane=self._planes(frame), address=addresses,
+                                  **{name: self._column(frame, name, "<u8") for name in MAY_LACK if getattr(frame.c, name) != ffi.NULL}),
                              targets)
         if src is None or (dst is None) == (address is None):
             raise BadArgument(2, ["transactions have src, and dst or address"])
@@ -272,9 +276,9 @@ class Simulation:
                 raise BadArgument(2, [f"dst has the shape {np.shape(dst)}: a multicast has a row of targets"])
             dst = rows_of_targets[:, 0]
         given = dict(src=src, dst=dst, nbytes=64 if nbytes is None else nbytes, issue_fs=issue_fs,
-                     op=self._codes_of(OPS["read"] if op is None else op), offset=0 if offset is None else offset,
-                     plane=self._plane(plane) if isinstance(plane, str) else 0 if plane is None else plane,
-                     address=address)
+                     op=None if op is None else self._codes_of(op), offset=offset,
+                     plane=self._plane(plane) if isinstance(plane, str) else plane, address=address, prio=prio, rows=rows,
+                     stride=stride)
         return self._add(given, None if rows_of_targets is None else list(rows_of_targets))
 
     @staticmethod
@@ -291,9 +295,9 @@ class Simulation:
 
     def _add(self, given: Dict[str, Any], targets: Optional[List[Array]]) -> Array:
         """Columns, some with one number for all; of each row its targets, none where it is no multicast; or one
-        list for all. Where dst is NO_END and there is a column of addresses, the row goes by its address."""
+        list for all. A column that is None is 0. Where dst is NO_END, and there are addresses, the row goes by its own."""
         by_address = given["address"] is not None
-        kinds = KINDS if by_address else COLUMNS
+        kinds = {name: kind for name, kind in KINDS.items() if given.get(name) is not None}
         arrays = [whole(name, given[name], kind) for name, kind in kinds.items()]
         sizes = [array.size for array in arrays]
         n = 0 if 0 in sizes and max(sizes) == 1 else max(sizes)
@@ -381,9 +385,9 @@ class Simulation:
             raise BadArgument(2, [f"plane {name!r}: {known}"])
         return names.index(name)
 
-    def _planes(self, frame: Frame) -> Numbers:
+    def _planes(self, frame: Frame) -> Optional[Numbers]:
         if frame.c.plane == ffi.NULL:
-            return 0
+            return None
         return np.array(self._read(frame, "plane", self._plane, 0), np.uint8)[self._column(frame, "plane", "<u4")]
 
     # -- time

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernbench
-from conftest import B, ROOT
+from conftest import B, ROOT, command
 
 MACHINES = {
     "fifo": {},
@@ -309,6 +309,29 @@ def test_addresses_are_those_of_replay(m):
         assert list(sim.rows().end_ns) == list(want.end_ns)
     with pytest.raises(kernbench.BadArgument, match="dst or address"):
         numbers.add(src=pe, dst=0, address=0)
+
+
+@pytest.mark.parametrize("links, more", [("fifo", {"rows": [16, None, 8], "stride": ["64K", None, 1 << 16]}),
+                                          ("router", {"prio": [0, 1, 3]})])
+def test_tiles_and_priorities_are_those_of_a_file(m, tmp_path, links, more):
+    machine = m.set({"contention.links": links, "contention.vcs": [4, 4], "contention.prios": 2} if links == "router" else {})
+    machine = machine.set({"cube.hbm.model": "banks", "cube.pe.pe_dma.tiles": "runs"}) if links == "fifo" else machine
+    rows = {"issue_ns": [0, 0, 0], "op": ["read" if links == "fifo" else "write"] * 3, "src": ["c1.pe0", "c1.pe1", "c1.pe2"],
+            "dst": ["c1.slice0", "c1.slice1", "c1.slice2"] if links == "fifo" else ["c3.slice1"] * 3, "offset": [64, 0, 0], "nbytes": [4096, 4096, 1024], **more}
+    cells = zip(*rows.values())
+    (tmp_path / "rows.csv").write_text("\n".join([",".join(rows), *(",".join("" if c is None else str(c) for c in row) for row in cells)]))
+    (tmp_path / "m.yaml").write_text(machine.config)
+    head, lines = command("replay", tmp_path / "rows.csv", "--quiet", machine=str(tmp_path / "m.yaml"))
+    want = [float(line[head.index("end_ns")]) for line in lines]
+    table, columns = kernbench.Simulation(machine), kernbench.Simulation(machine)
+    table.add(rows)
+    numbers = {name: [int(str(c or 0).replace("64K", "65536")) for c in column] for name, column in more.items()}
+    columns.add(src=columns.endpoints(rows["src"]), dst=columns.endpoints(rows["dst"]), offset=rows["offset"], nbytes=rows["nbytes"],
+                op=rows["op"], **numbers)
+    for sim in (table, columns):
+        sim.run()
+        assert list(sim.rows().end_ns) == want == list(machine.replay(rows).end_ns)
+    assert list(machine.replay({**rows, **{name: [0] * 3 for name in more}}).end_ns) != want
 
 
 def test_what_has_completed_is_told_at_a_cost_that_does_not_grow(m):

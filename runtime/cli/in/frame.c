@@ -3,9 +3,9 @@
  *
  * A program that has a million transactions has few different endpoints: their texts come once,
  * and the columns have numbers of them. So each text is read once, and the columns go on to
- * kb_sim_add_many() as they are, thousands of rows a call. Rows that it refuses, and all rows with
- * a dependency or a plane, take the way of a file's row: frame_read() writes their fields as texts
- * and has in->row() read them. So there is one place that knows what is said of a mistake.
+ * kb_sim_add_many() as they are, thousands of rows a call. Rows that it refuses, and all rows of a
+ * frame with a column that few have, take the way of a file's row: frame_read() writes their fields
+ * as texts and has in->row() read them. So there is one place that knows what is said of a mistake.
  *
  * The fields of such a row lie FRAME_FIELD_BYTES apart in one buffer, which stands for the line.
  * The column in which a mistake is found then tells the field: fields_bad_at() divides.
@@ -78,7 +78,7 @@ static bool add_columns(const struct reading *r, uint64_t first, size_t n)
                                             .op = r->op,
                                             .offset = f->offset + first};
 
-    if (f->after || f->plane || f->think_fs)
+    if (f->after || f->plane || f->think_fs || f->prio || f->rows || f->stride)
         return false;
     for (size_t i = 0; i < n; i++) {
         r->dst[i] = (uint32_t)f->n_srcs + f->dst[first + i];
@@ -134,6 +134,14 @@ static bool all_fit(const struct reading *r, struct fields *in, uint64_t i)
            (!f->plane || fits(in, 8, f->planes[f->plane[i]]));
 }
 
+/* Of columns of numbers that may not be there, and have empty cells. */
+static void put_some(const struct reading *r, size_t number, const uint64_t *column, uint64_t i,
+                     struct field *field)
+{
+    if (column && column[i] > 0)
+        put_count(r, number, column[i], field);
+}
+
 /* Row `i` as the fields of a line. */
 static void put_row(const struct reading *r, uint64_t i, struct field *field)
 {
@@ -156,6 +164,9 @@ static void put_row(const struct reading *r, uint64_t i, struct field *field)
         put_ns(r, n + 1, f->think_fs[i], field);
     if (f->plane)
         put_text(r, n + 2, f->planes[f->plane[i]], field);
+    put_some(r, n + 3, f->prio, i, field);
+    put_some(r, n + 4, f->rows, i, field);
+    put_some(r, n + 5, f->stride, i, field);
 }
 
 static void add_row(const struct reading *r, struct fields *in, uint64_t i)

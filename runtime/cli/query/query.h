@@ -24,8 +24,9 @@ typedef struct kb_frame {
     const uint32_t *op, *src, *dst;
     const uint64_t *offset; /* of a dst that is an address 0x... it is 0 */
     const uint64_t *nbytes;
-    const uint32_t *after, *plane; /* NULL: the column is not there */
-    const int64_t *think_fs;       /* the same */
+    const uint32_t *after, *plane;        /* NULL: the column is not there */
+    const int64_t *think_fs;              /* the same */
+    const uint64_t *prio, *rows, *stride; /* the same; 0: the cell is empty */
     const char *const *ops, *const *srcs, *const *dsts, *const *afters, *const *planes;
     size_t n_ops, n_srcs, n_dsts, n_afters, n_planes;
 } kb_frame;

@@ -122,6 +122,7 @@ static void use_simulation(const kb_topology *topo, kb_sim *sim)
     REFUSES(1, kb_sim_check_dependencies, N(0, sim), NULL, NULL);
     REFUSES(1, kb_sim_run, N(0, sim), 0, NULL);
     REFUSES(1, kb_sim_run_to, N(0, sim), 0, false, NULL, NULL);
+    REFUSES(1, kb_sim_run_part, N(0, sim), 0, false, 0, NULL, NULL);
     REFUSES(2, kb_sim_request, N(0, sim), 0, N(1, &request));
     REFUSES(2, kb_sim_result, N(0, sim), 0, N(1, &result));
     REFUSES(2, kb_sim_results, N(0, sim), 0, 0, N(1, &columns));

@@ -273,7 +273,7 @@ static void hold_bound_of_experts(const kb_topology *topo, struct rng *r)
     const struct cli cli = cli_of(topo, KB_FUSED);
     struct shape s = decode_of(1, any(r, 1, 60), 16);
     struct routes routes = {.how = ROUTE_ZIPF, .slope = 1, .seed = (uint64_t)any(r, 1, 1000)};
-    const struct route_extents x = {s.batch, any(r, 2, 9), 2, 1};
+    const struct route_extents x = {s.batch, any(r, 2, 9), 2, 1, 1};
     const struct llm_routing *routing;
     struct graph g = {.n = 1, .layers = 1};
     struct iteration it;

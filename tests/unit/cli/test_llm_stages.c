@@ -30,7 +30,7 @@ static struct shape decode_of(int64_t tp, int64_t pp, int64_t batch)
 static void run_known(const struct cli *cli, const struct model *m, const struct shape *s,
                       struct routes *routes, struct searched *known, struct pipeline *p)
 {
-    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers};
+    const struct route_extents x = {s->batch * s->q, m->experts, m->chosen, m->layers, 1};
     const struct llm_routing *routing = NULL;
     struct chip chip;
     struct graph g;
@@ -278,7 +278,7 @@ static void a_stage_has_the_choices_of_its_layers(void **state)
     const kb_topology *topo = two_cubes(8);
     struct model m = shipped("mixtral-8x7b");
     static uint16_t expert[LAYERS * TOKENS];
-    struct llm_routing table = {EXPERTS, 1, TOKENS, expert, TOKENS}, *tables[] = {&table};
+    struct llm_routing table = {EXPERTS, 1, TOKENS, expert, TOKENS, 1}, *tables[] = {&table};
     struct routes routes = {.table = tables, .n = 1};
     struct shape s = decode_of(1, 2, TOKENS);
     struct pipeline p;

@@ -872,6 +872,7 @@ break_it 'all pages of tokens count alike' runtime/cli/llm/llm_iterate.c 's/sum_
 break_it 'the first token is a decode step' runtime/cli/llm/llm_pieces.c 's/last = prompt \+ tokens - 1/last = prompt + tokens/'
 break_it 'an operation of a model is left out of the total' runtime/cli/llm/run.c 's/t->all_fs \+= count/t->all_fs = count/'
 break_it 'llm: links of a switch count for each rank' runtime/cli/llm/roofs.c 's/strcmp\(next\.edge, before\.edge\) == 0/0/'
+break_it 'llm: links of a rank are those of one copy' runtime/cli/llm/llm_rows.c 's/roofs_of\(l->chip, \(uint32_t\)shape_ranks\(s\)\)/roofs_of(l->chip, (uint32_t)s->tp)/'
 break_it 'llm: memories of all ranks are of one' runtime/cli/llm/roofs.c 's/kb_slice_count\(c->topo\) \/ c->units/kb_slice_count(c->topo)/'
 break_it 'llm: energy: bytes are bits' runtime/cli/llm/energy.c 's/\+ 8 \* bits/+ bits/'
 break_it 'llm: energy: watts are of one call' runtime/cli/llm/llm_rows.c 's/static_pj\(l, it->took->all\.fs\)/static_pj(l, it->took->all.op[0].fs)/'

@@ -289,7 +289,7 @@ void llm_rows_total(struct llm_rows *l, const struct shape *s, int64_t kv, int64
 {
     if (l->n_totals == l->totals_room)
         l->total = memory_room(l->total, l->n_totals, &l->totals_room, sizeof *l->total);
-    const struct roofs roofs = roofs_of(l->chip, (uint32_t)s->tp);
+    const struct roofs roofs = roofs_of(l->chip, (uint32_t)shape_ranks(s));
 
     struct llm_total *t = &l->total[l->n_totals];
 

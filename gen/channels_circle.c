@@ -380,10 +380,8 @@ static void add_course(struct waits *w, uint32_t from, uint32_t to, uint32_t cou
 static void add_between(struct waits *w, uint32_t from, uint32_t to, uint32_t plane)
 {
     const struct kb_topology *t = &w->r->topo;
-    bool several = t->paths > 1 && from != to && (cost_same_sip(t, from, to) || t->rails);
     bool back = w->answers && mesh_is_one_way(t, plane, from, to);
-    const struct path_row *ways =
-        several ? paths_between(t, back ? to : from, back ? from : to) : NULL;
+    const struct path_row *ways = paths_between(t, back ? to : from, back ? from : to);
 
     add_course(w, from, to, plane);
     for (uint32_t way = 1; ways && way < ways->n; way++)

@@ -301,7 +301,7 @@ static void take_turn(struct stops *w, uint32_t cube, uint32_t in, uint32_t exit
 static void take_other_ways(struct stops *w, uint32_t from, uint32_t to)
 {
     const struct kb_topology *t = &w->r->topo;
-    const struct path_row *ways = t->paths > 1 && from != to ? paths_between(t, from, to) : NULL;
+    const struct path_row *ways = paths_between(t, from, to);
 
     for (uint32_t way = 1; ways && way < ways->n; way++) {
         uint32_t cube = from, in = t->ports - 1;

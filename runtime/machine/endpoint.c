@@ -220,11 +220,8 @@ static uint32_t way_taken(const struct kb_topology *t, kb_transaction_op op, uin
 {
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst), way = 0, lane;
     bool back = op == KB_READ && mesh_is_one_way(t, 0, a, b);
-    const struct path_row *rows;
+    const struct path_row *rows = paths_between(t, back ? b : a, back ? a : b);
 
-    if (a == b || (!cost_same_sip(t, a, b) && !t->rails))
-        return 0;
-    rows = paths_between(t, back ? b : a, back ? a : b);
     if (!rows)
         return 0;
     lane = paths_lane(pe_number(t, src), memory_number(t, dst), id, part_adds(part, 48),

@@ -2,8 +2,8 @@
  * machine_ways.c -- how many ways lead from one chiplet to another, and whether SIPs lie in each
  * other's way.
  *
- * A simulation of one SIP by itself is right as long as what others send does not come in its way. A
- * switch between SIPs keeps them apart. On a grid of more than two, what is for a SIP further off
+ * A simulation of one SIP by itself is right as long as what others send does not come in its way.
+ * A switch between SIPs keeps them apart. On a grid of more than two, what is for a SIP further off
  * passes those between. In a net every way of every pair of chiplets is followed: 72 packages of
  * three chiplets, with 18 ways a pair, are 46,000 pairs and four links a way.
  */
@@ -19,21 +19,13 @@ static bool is_end(const struct kb_topology *t, uint32_t cube)
            (cube_pe_count(t, cube) > 0 || cube_slice_count(t, cube) > 0);
 }
 
-/* The ways of a pair of chiplets that are ends; NULL: it has one at most. */
-static const struct path_row *rows_of(const struct kb_topology *t, uint32_t from, uint32_t to)
-{
-    bool several = t->paths > 1 && from != to && (t->rails || cost_same_sip(t, from, to));
-
-    return several ? paths_between(t, from, to) : NULL;
-}
-
 uint32_t kb_ways(const kb_topology *t, uint32_t from, uint32_t to)
 {
     const struct path_row *rows;
 
     if (!t || !is_end(t, from) || !is_end(t, to))
         return 0;
-    rows = rows_of(t, from, to);
+    rows = paths_between(t, from, to);
     return rows ? rows->n : mesh_has_way(t, 0, from, to);
 }
 
@@ -55,7 +47,7 @@ static bool passes_others(const struct kb_topology *t, uint32_t from, uint32_t t
 
 static bool pair_passes_others(const struct kb_topology *t, uint32_t from, uint32_t to)
 {
-    const struct path_row *rows = rows_of(t, from, to);
+    const struct path_row *rows = paths_between(t, from, to);
     bool passes = false;
 
     for (uint32_t way = 0; rows && way < rows->n && !passes; way++)

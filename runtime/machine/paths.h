@@ -21,10 +21,12 @@
 #define PATHS_H
 #include "machine/mesh.h"
 
-/* The first way of a pair of cubes; NULL: it has one. */
+/* The first way of a pair of cubes; NULL: it has one, or none. */
 static inline const struct path_row *paths_between(const struct kb_topology *t, uint32_t from,
                                                    uint32_t to)
 {
+    if (t->paths <= 1 || from == to || (!t->rails && !cost_same_sip(t, from, to)))
+        return NULL;
     uint32_t first = mesh_by_rail(t, from, to)
                          ? t->rail_paths[(size_t)from * sim_cubes(t) + to]
                          : t->path_of[(size_t)(t->detour_of[from] - 1) * t->cubes + to % t->cubes];

@@ -278,7 +278,7 @@ links() { "$SIM" llm moe.json --batch 8 --decode 16 --tries 1 --format json --qu
 equal "links of ranks of several copies are those of as many of one" "256 256 null" \
     "$(links --tp 1 --dp 8 --ep 8) $(links --tp 2 --dp 4 --ep 8) $(links --tp 1 --dp 8 --ep 1)"
 refused "more copies than there are" 2 "--ep 8 does not divide 8 experts over 4 ranks; possible are 1 2 4" llm moe.json --tp 2 --dp 2 --ep 8
-refused "a trace of ranks of several copies" 2 "--chakra is of one copy" llm moe.json --tp 2 --dp 4 --ep 8 --chakra x.%d.et
+refused "a trace of ranks of several copies" 2 "--chakra is of one copy" llm moe.json --decode 16 --tp 2 --dp 4 --ep 8 --chakra x.%d.et
 refused "experts of a model that has none" 2 "--ep is of experts, and llama-3.2-1b has none" llm llama-3.2-1b --ep 2
 run llm llama-3.2-1b --ep 1 --decode 16 --tries 1 --quiet
 equal "one part of experts, of a model that has none" 0 "$code"

@@ -87,10 +87,6 @@ static enum exit_code check_ranks(const struct llm *l, uint64_t tp)
                        "%s: --ep %lld does not divide %lld experts over %llu ranks; %s",
                        l->model.name, (long long)s->ep, (long long)l->model.experts,
                        (unsigned long long)tp * (uint64_t)s->dp, why);
-    if (s->ep > (int64_t)tp && l->cli->opts.chakra)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--chakra is of one copy, without experts that several share: --ep %lld",
-                       (long long)s->ep);
     return EXIT_OK;
 }
 

@@ -45,7 +45,8 @@ enum exit_code llm_route_tokens(struct llm *l, const struct shape *s, int64_t la
         *routing = routes_of_rows(&l->routes,
                                   &(struct route_extents){.tokens = l->given->tokens,
                                                           .experts = l->given->experts,
-                                                          .chosen = l->given->chosen},
+                                                          .chosen = l->given->chosen,
+                                                          .copies = 1},
                                   l->given->rows);
     if (l->given || m->experts == 0)
         return EXIT_OK;
@@ -90,6 +91,10 @@ static enum exit_code check_chakra(const struct cli *cli, const struct graph *g,
 
     if (count_of(s->pp) > 1 || count_of(s->micro) > 1)
         return cmd_say(cli, EXIT_USAGE, "--chakra: stages (--pp) have no trace");
+    if (shape_copies(s) > 1)
+        return cmd_say(cli, EXIT_USAGE,
+                       "--chakra is of one copy, without experts that several share: --ep %lld",
+                       (long long)s->ep);
     if (ranks_differ(g, s) && !strchr(pattern, '%'))
         return cmd_say(cli, EXIT_USAGE,
                        "--chakra %s: each rank has a trace of its own, so it needs %%d", pattern);

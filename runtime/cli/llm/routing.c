@@ -225,7 +225,7 @@ static struct llm_routing *new_table(struct routes *r, const struct route_extent
     *t = (struct llm_routing){.experts = x->experts,
                               .chosen = x->chosen,
                               .tokens = x->tokens,
-                              .copies = x->copies > 0 ? x->copies : 1,
+                              .copies = x->copies,
                               .stride = alike ? 0 : slots};
     t->expert = memory_new(slots * (size_t)(alike ? 1 : x->layers), sizeof *t->expert);
     return t;

@@ -21,7 +21,7 @@ struct routes {
 /* Experts of a layer, of a token, and layers that have them. */
 struct route_extents {
     int64_t tokens, experts, chosen, layers;
-    int64_t copies; /* of the model, which have the tokens together; 0: 1 */
+    int64_t copies; /* of the model, which have the tokens together */
 };
 
 /* even, uniform:SEED, zipf:S:SEED or file:CSV. EXIT_USAGE, EXIT_INPUT after a message. */

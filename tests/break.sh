@@ -959,7 +959,7 @@ break_it 'llm: stages: a send has ended when it has left' runtime/cli/llm/run.c 
 break_it 'llm: stages: all run on the ranks of the first' runtime/cli/llm/pipeline.c 's/stage->number \* shape_ranks/0 * shape_ranks/'
 break_it 'llm: experts of copies: collectives are of all ranks' benches/llm/llm_move.c 's/me->s->tp \/ me->s->copies/me->s->tp/'
 break_it 'llm: experts of copies: rows go to those of the first copy' benches/llm/experts.c 's/own \* of_copy \+ token/token/'
-break_it 'llm: leaps: SIPs of any net keep apart' runtime/machine/machine_ways.c 's/return n == 0;/return false;/; s/return true;/continue;/'
+break_it 'llm: leaps: SIPs of any net keep apart' runtime/machine/machine_ways.c 's/if \(!is_switch && /if (false \&\& /'
 break_it 'llm: leaps: ids choose inside of no rank' runtime/cli/llm/chip.c 's/pair % n\) > 1/pair % n) > 64/'
 break_it 'route: each way is the first' runtime/machine/route.c 's/trip->way = .uint8_t.way/trip->way = 0/'
 break_it 'llm: stages: the last has what is left over' runtime/cli/llm/stage.c 's/stage < layers % stages/stages - stage <= layers % stages/'

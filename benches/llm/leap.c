@@ -15,7 +15,9 @@
  * another time than is known, the run is wrong, is thrown away and done again without this leap. So
  * it is when a rank that was ahead has sent a piece of its next collective to a PE that still
  * leaps: the piece may be in the way of what is leapt over, as long as that brings bytes to the
- * TCM. The first operation of all is not leapt over, as no barrier is before it.
+ * TCM. And so it is when the DMA of a PE has not kept the time yet (issue_ns) that lies between its
+ * last command before the leap and the next; where one has not as a leap ends, no leap is taken.
+ * The first operation of all is not leapt over, as no barrier is before it.
  *
  * Example: 16 layers of 11 operations, a prefill of 1024 tokens on 8 cubes in a torus. What is
  * between collectives takes 409.3 us in each layer; all_reduce1 takes 34.65337 to 34.65803 us, by
@@ -58,6 +60,19 @@ static void was_wrong(const struct llm_pe *me)
     me->s->met[me->leap] = *me->s->is_wrong = true;
 }
 
+/* Is what follows operation `op` of a rank that is alone something else than in a run of all? */
+static bool ends_leap(const struct llm_step *s, size_t op)
+{
+    return op + 1 == s->n_ops || s->op[op + 1].is_layer != s->op[op].is_layer ||
+           llm_between_ranks(&s->op[op + 1]);
+}
+
+/* Its DMA may still keep the time from one command to the next. */
+static bool is_paced(const struct llm_pe *me)
+{
+    return tl_paced_fs(me->tl) > llm_now_fs(me);
+}
+
 void llm_end(const struct llm_pe *me, size_t done)
 {
     tl_group rank = {.pes = me->pe_of, .n = me->s->pes};
@@ -70,6 +85,8 @@ void llm_end(const struct llm_pe *me, size_t done)
     me->s->end_fs[row(me, done)] = llm_now_fs(me);
     if (me->s->known && tl_met_fs(me->tl) < me->quiet_fs)
         was_wrong(me);
+    if (me->s->alone && ends_leap(me->s, done) && is_paced(me))
+        *me->s->is_wrong = true;
     has_done(me, done);
 }
 
@@ -129,6 +146,8 @@ size_t llm_leap(struct llm_pe *me, size_t op, size_t done)
     size_t last = row(me, done + n - 1);
     int64_t later = s->end_fs[row(me, done - 1)] - s->known->end_fs[row_known(me, op - 1)];
     me->quiet_fs += later;
+    if (is_paced(me))
+        was_wrong(me);
     for (size_t i = 0; i < n; i++) {
         s->came_fs[row(me, done + i)] = s->known->came_fs[row_known(me, op + i)] + later;
         s->end_fs[row(me, done + i)] = s->known->end_fs[row_known(me, op + i)] + later;

@@ -514,34 +514,48 @@ struct llm_layout llm_layout_of(const struct llm_step *s)
     return l;
 }
 
-/* Has `layer` taken the same times as the one before, operation by operation on each PE, from the
- * end of the layer before? */
-static bool is_as_before(const struct llm_step *s, int64_t layer)
+/*
+ * From which operation of a layer on its times decide those of the next: all do, from the end of
+ * the layer before. With leaps, in which a rank is alone, what follows the last collective but one:
+ * it begins alike, and nothing else is left of what was before.
+ */
+static size_t decides_from(const struct llm_step *s, struct llm_layout l)
+{
+    size_t op = s->known ? l.each : 0;
+
+    for (int collectives = 0; op > 0 && collectives < 2; op--)
+        collectives += llm_between_ranks(&s->op[l.before + op - 1]);
+    return op;
+}
+
+bool llm_is_as_before(const struct llm_step *s, int64_t layer)
 {
     struct llm_layout l = llm_layout_of(s);
-    size_t n = (size_t)s->tp * s->pes, first = (l.before + (size_t)layer * l.each) * n;
-    int64_t layer_fs = s->end_fs[first + (l.each - 1) * n] - s->end_fs[first - n];
+    size_t n = (size_t)s->tp * s->pes, each = l.each * n, from = decides_from(s, l) * n;
+    size_t first = (l.before + (size_t)layer * l.each) * n, begin = from ? first + from : first - n;
+    int64_t later_fs = s->end_fs[begin] - s->end_fs[begin - each];
 
-    for (size_t i = first - n; i < first + l.each * n; i++)
-        if (s->end_fs[i] - s->end_fs[i - l.each * n] != layer_fs)
+    for (size_t i = begin; i < first + each; i++)
+        if (s->end_fs[i] > 0 && s->end_fs[i] - s->end_fs[i - each] != later_fs)
             return false;
     return true;
 }
 
 /*
  * Are the layers from `layer` on, which begins on a PE, as those before? The last that has ended on
- * all PEs, as what has ended since waits for it, is the one before the last. The PE that comes
- * first decides for all.
+ * all PEs, as what has ended since waits for it, is the one before the last. With leaps the last is
+ * compared, as far as it has ended, and the rest when all has: run.c. The PE that comes first
+ * decides for all.
  */
 static bool repeats_from(const struct llm_pe *me, int64_t layer)
 {
-    enum { SINCE = 2, FIRST = 2 + SINCE };
     const struct llm_step *s = me->s;
+    int64_t since = s->repeats_since, first = decides_from(s, llm_layout_of(s)) > 0 ? 1 : 2;
 
-    if (!s->may_repeat || layer < FIRST)
+    if (since == 0 || layer < first + since)
         return false;
     if (s->agrees[layer] == 0)
-        s->agrees[layer] = is_as_before(s, layer - SINCE) ? 1 : -1;
+        s->agrees[layer] = llm_is_as_before(s, layer - since) ? 1 : -1;
     return s->agrees[layer] > 0;
 }
 

@@ -154,8 +154,10 @@ struct llm_step {
     int64_t *came_fs;  /* written: the same: when it came to the barrier behind it */
     int64_t *quiet_fs; /* written: the same: when the last bytes have come to its TCM by then */
     int64_t *got_fs;   /* written: [rank, index]: when the next stage had what LLM_SEND sends it */
-    /* Where layers may repeat, those that would be as the one before are left out: layers_done. */
-    bool may_repeat;
+    /* Where layers may repeat, those that would be as the one before are left out: layers_done. One
+     * is compared so many layers after it has begun: 1, as far as it has ended, or 2. 0: they do
+     * not repeat. */
+    int64_t repeats_since;
     struct llm_limit limit;
     bool *gave_up;                 /* written: a product has passed the limit, or would have */
     bool alone;                    /* what lies between ranks is left out */
@@ -164,7 +166,8 @@ struct llm_step {
     int64_t *layers_done; /* written: how many were not left out */
     size_t *done;         /* written: how many operations the first PE has done */
     size_t *leapt;        /* written: [rank]: operations before the end of its last leap */
-    bool *is_wrong;       /* written: what was leapt over is not as known, and `met` says where */
+    bool *is_wrong;       /* written: what was leapt over is not as known, and `met` says where; or,
+                             `alone`, what follows something else would be another */
     bool *met; /* read and written: [operation of any layer, rank]: the first of those that
                   are not to be leapt over */
 };
@@ -174,6 +177,10 @@ struct llm_layout {
     size_t before, each;
 };
 struct llm_layout llm_layout_of(const struct llm_step *s);
+
+/* Has `layer` taken the same times as the one before, operation by operation on each PE, as far as
+ * they have ended? */
+bool llm_is_as_before(const struct llm_step *s, int64_t layer);
 
 /* Units of attention are a request and a head of keys and values; PEs that share one unit. */
 int64_t llm_units(const struct llm_op *attention);

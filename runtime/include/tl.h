@@ -559,6 +559,9 @@ void tl_idle_at(tl_here here, tl_ctx *tl, int64_t fs);
 int64_t tl_met_fs(const tl_ctx *tl);
 /* When bytes have come to its TCM last, or a command other than a store has ended. */
 int64_t tl_filled_fs(const tl_ctx *tl);
+/* Behind the reads, and the writes, that have set out from its DMA, the next ones set out no
+ * earlier: issue_ns after the last. The later of both. */
+int64_t tl_paced_fs(const tl_ctx *tl);
 
 /* Bytes of its TCM that slots of queues to it have taken in this launch. */
 uint64_t tl_slot_bytes(const tl_ctx *tl);

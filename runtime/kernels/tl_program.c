@@ -182,6 +182,16 @@ int64_t tl_filled_fs(const tl_ctx *tl)
     return (int64_t)tl->filled_fs;
 }
 
+int64_t tl_paced_fs(const tl_ctx *tl)
+{
+    const struct kb_sim *s = tl->sim;
+
+    if (!s->paces || !s->made[src_cube(s->topo, tl->src)])
+        return 0;
+    const uint64_t *pace = &s->paces[2 * (size_t)tl->src];
+    return (int64_t)(pace[0] > pace[1] ? pace[0] : pace[1]);
+}
+
 uint64_t tl_slot_bytes(const tl_ctx *tl)
 {
     return tl->slot_room.bytes;

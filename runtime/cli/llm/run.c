@@ -10,14 +10,16 @@
  * addresses are interleaved, layers lie a whole number of rounds apart, so that they do lie alike.
  * Where none has, or where a machine asks for places (chip.repeats), all layers are simulated.
  *
- * Example: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the layer before has
- * ended, on all PEs. Layer 3 is under way when that is known; the iteration is that of four layers
- * and 28 * 0.35 ms more.
+ * Example, without leaps: layers 1 and 2 of 32 end each operation 0.1, 0.3 and 0.35 ms after the
+ * layer before has ended, on all PEs. Layer 3 is under way when that is known; the iteration is
+ * that of four layers and 28 * 0.35 ms more.
  *
  * What a rank does between two collectives takes the same in each layer, and in each rank if they
  * are alike. So one layer of one rank is simulated, without collectives, and then the iteration
  * with leaps over what is known: benches/llm/leap.c. Layers with leaps need not be alike, as ranks
- * meet in collectives at times that shift.
+ * meet in collectives at times that shift. If they are, the last collective but one decides, as
+ * what is between two has no memory; the PE that first comes to a third layer compares what has
+ * ended by then, and when all has, what was left out may turn out wrong: was_hasty.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
  * operations hand on. Rooms are alike: a tensor of which each PE has the whole. No value is
@@ -147,7 +149,7 @@ static void take_times(const struct graph *g, const struct llm_step *s, int64_t 
         bool is_layer = g->op[first = i].is_layer;
 
         for (int64_t l = 0; l < (is_layer ? *s->layers_done : 1); l++) {
-            int64_t more = is_layer && l == *s->layers_done - 2 ? left_out : 0;
+            int64_t more = is_layer && l == *s->layers_done - s->repeats_since ? left_out : 0;
 
             for (i = first; i < g->n && g->op[i].is_layer == is_layer; i++) {
                 int64_t end = ended_fs(s, &g->op[i], done++);
@@ -220,6 +222,7 @@ struct manner {
     const struct llm_known *known;  /* NULL: nothing */
     struct llm_known *learns;       /* of ranks that are alone; NULL: they are not */
     bool was_wrong;                 /* what was known, at some leaps: */
+    bool was_hasty;                 /* layers were left out that are not as the one before */
     bool *met;                      /* llm_step.met; NULL: nothing is known */
     const struct path_watch *watch; /* NULL: none */
     int64_t *each_fs;               /* of run_each() */
@@ -307,7 +310,9 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
                               .slots = g->slots,
                               .slots_used = how->slots_used,
                               .layers_done = &layers_done,
-                              .may_repeat = c->repeats && may_leap(cli, c, g),
+                              .repeats_since = !c->repeats || !may_leap(cli, c, g) ? 0
+                                               : how->known && !how->was_hasty     ? 1
+                                                                                   : 2,
                               .limit = g->limit,
                               .gave_up = &gave_up,
                               .done = &done,
@@ -342,6 +347,9 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     if (!status)
         status = launch(g, &w, &why);
     code = status ? cmd_fail(cli, status, &why) : run_launch(cli, c->told, g, &w, &start_fs);
+    if (layers_done > 1 && layers_done < g->layers &&
+        !llm_is_as_before(&w.step, layers_done - w.step.repeats_since))
+        how->was_wrong = how->was_hasty = true;
     if (!code && !gave_up)
         take_times(g, &w.step, start_fs, how->each_fs, out);
     if (!code && how->watch)
@@ -421,7 +429,11 @@ enum exit_code run_alone(const struct cli *cli, const struct chip *c, const stru
         ranks.tp = 1;
     else if (c->takes_turns)
         return EXIT_OK;
-    return simulate(cli, c, &layer, &ranks, &(struct manner){.learns = out, .watch = watch}, &it);
+    struct manner how = {.learns = out, .watch = watch};
+    enum exit_code code = simulate(cli, c, &layer, &ranks, &how, &it);
+    if (how.was_wrong)
+        run_forget(out);
+    return code;
 }
 
 static size_t count_met(const bool *met, size_t n)

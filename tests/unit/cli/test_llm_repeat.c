@@ -120,12 +120,87 @@ static void layers_that_repeat_take_the_same_times(void **state)
     assert_int_equal(layers_of(&cube8_topology, &one, true, &all), 12);
     all.layers = few.layers;
     assert_memory_equal(&few, &all, sizeof few);
-    assert_true(layers_of(&tray32_topology, &two, false, &few) < 12);
+    assert_int_equal(layers_of(&tray32_topology, &two, false, &few), 2);
     assert_int_equal(layers_of(&tray32_topology, &two, true, &all), 12);
     all.layers = few.layers;
     assert_memory_equal(&few, &all, sizeof few);
     assert_int_equal(layers_of(topo, &one, false, &few), 12);
     any_topology_free(topo);
+}
+
+/* Of a machine on which the DMA of a PE still keeps the time between two commands when an operation
+ * ends; `tp` ranks of one cube. */
+static void paced(int64_t tp, int64_t batch)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 3\nname: paced\nlinks: {l: {bw_gbs: 1.0, lanes: 2}}\n"
+                     "cube: {pes: 2, hbm: {slices: 2, latency_ns: 0.0},"
+                     " pe: {pe_dma: {issue_ns: 26.7}}}\n"
+                     "sip: {cubes: 4, net: [{mesh: [2, 2], link: l}]}\n");
+    struct shape s = decode_of(tp, batch, 3);
+    struct iteration few, all;
+
+    layers_of(topo, &s, false, &few);
+    layers_of(topo, &s, true, &all);
+    all.layers = few.layers;
+    assert_memory_equal(&few, &all, sizeof few);
+    any_topology_free(topo);
+}
+
+static void what_a_dma_keeps_from_one_operation_to_the_next_is_not_leapt_over(void **state)
+{
+    (void)state;
+    paced(1, 2);
+    paced(4, 3);
+}
+
+/* The first two layers seem alike to the PE that comes first to the third. */
+static void layers_that_turn_out_other_are_simulated(void **state)
+{
+    const kb_topology *topo = any_topology(
+        "kernbench: 3\nname: row\nlinks: {l: {bw_gbs: 5.0, latency_ns: 125.0}}\n"
+        "cube: {pes: 4, hbm: {slices: 4, bw_gbs: 64.0, latency_ns: 0.0}, pe: {pe_dma: {issue_ns: "
+        "1.0}}}\n"
+        "sip: {cubes: 6, net: [{list: [c0-c1, c1-c2, c2-c3, c3-c4, c4-c5], link: l}]}\n");
+    struct cli cli = cli_of(topo, KB_FUSED);
+    struct model m = small_model(MODEL_LLAMA);
+    struct shape s = decode_of(6, 2, 50);
+    struct iteration few, all;
+    struct graph g;
+
+    (void)state;
+    s.q = 50;
+    m.hidden = 192, m.layers = 5, m.heads = m.kv_heads = 12, m.head_dim = 16;
+    m.inter = m.vocab = 240;
+    few = time_by(&cli, &m, &s, &g);
+    cli.opts.no_repeat = true;
+    all = time_by(&cli, &m, &s, &g);
+    assert_int_equal(few.layers, 5);
+    assert_memory_equal(&few, &all, sizeof few);
+    any_topology_free(topo);
+}
+
+/* Times of two layers: of an operation alone, a collective, one alone, a collective. */
+static void what_follows_the_last_collective_but_one_decides(void **state)
+{
+    static const struct llm_op ops[] = {{.kind = LLM_EMBED},
+                                        {.kind = LLM_NORM, .is_layer = true},
+                                        {.kind = LLM_ALL_REDUCE, .is_layer = true},
+                                        {.kind = LLM_NORM, .is_layer = true},
+                                        {.kind = LLM_ALL_REDUCE, .is_layer = true}};
+    const struct llm_known known = {.ranks = 1};
+    int64_t end[] = {3, 3, 10, 11, 20, 21, 30, 31, 40, 41, 51, 49, 61, 62, 71, 72, 81, 82};
+    struct llm_step s = {.op = ops, .n_ops = 5, .tp = 2, .pes = 1, .end_fs = end, .known = &known};
+
+    (void)state;
+    assert_true(llm_is_as_before(&s, 1)); /* from the collective on all are 41 later */
+    end[13] = 63;
+    assert_false(llm_is_as_before(&s, 1));
+    end[13] = 62;
+    end[17] = 0; /* it has not ended yet */
+    assert_true(llm_is_as_before(&s, 1));
+    end[17] = 83;
+    assert_false(llm_is_as_before(&s, 1));
 }
 
 /* Even layers repeat, and what is left out takes as long as what is not. */
@@ -322,6 +397,9 @@ int main(void)
         cmocka_unit_test(layers_that_do_not_repeat_are_simulated),
         cmocka_unit_test(layers_on_interleaved_slices_repeat),
         cmocka_unit_test(machines_that_remember_simulate_all_layers),
+        cmocka_unit_test(what_a_dma_keeps_from_one_operation_to_the_next_is_not_leapt_over),
+        cmocka_unit_test(layers_that_turn_out_other_are_simulated),
+        cmocka_unit_test(what_follows_the_last_collective_but_one_decides),
         cmocka_unit_test(layers_of_even_experts_repeat),
         cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
         cmocka_unit_test(ranks_that_are_ahead_take_the_same_times),

@@ -32,7 +32,7 @@ static size_t row(const struct llm_pe *me, size_t done)
 {
     const struct llm_step *s = me->s;
 
-    return (done * s->tp + me->rank) * s->pes + me->index;
+    return (done * s->ranks + me->rank) * s->pes + me->index;
 }
 
 /* In that of an operation that is known. */
@@ -120,7 +120,7 @@ static size_t leap_at(const struct llm_pe *me, size_t op)
         first--;
     if (op >= l.before + l.each)
         layer = (size_t)s->layers - 1;
-    return (first + layer * l.each) * s->tp + me->rank;
+    return (first + layer * l.each) * s->ranks + me->rank;
 }
 
 /* The first PE of the rank that leaps leaves the ids free of what all of them leap over. */

@@ -12,7 +12,7 @@
 
 kb_group llm_same_index(const struct llm_pe *me)
 {
-    uint32_t ranks = me->s->tp / me->s->copies, first = me->rank - me->rank % ranks;
+    uint32_t ranks = me->s->ranks / me->s->copies, first = me->rank - me->rank % ranks;
     uint32_t *pes = tl_alloc_host(me->tl, ranks * sizeof *pes);
 
     for (uint32_t i = 0; i < ranks; i++)

@@ -300,7 +300,7 @@ static kb_group two_stages(const struct llm_pe *me, uint32_t rank)
     uint32_t *pes = tl_alloc_host(me->tl, 2 * sizeof *pes);
 
     pes[0] = from[0];
-    pes[1] = from[(size_t)me->s->tp * me->s->pes];
+    pes[1] = from[(size_t)me->s->ranks * me->s->pes];
     return kb_group_list(me->tl, pes, 2);
 }
 
@@ -330,7 +330,7 @@ static void receive_sum(const struct llm_pe *me)
 {
     const struct llm_op *op = llm_sending(me->s);
     struct llm_part part = own_part(me, &op->y);
-    uint32_t rank = me->rank - me->s->tp;
+    uint32_t rank = me->rank - me->s->ranks;
 
     if (part.rows * part.cols > 0)
         kb_recv(me->tl, two_stages(me, rank), 0, .out = room_of(me, me->index, op->y.at),
@@ -414,7 +414,7 @@ static void operation(const struct llm_pe *me, const struct llm_op *op)
         tl_idle(me->tl, op->idle_fs);
         break;
     case LLM_BARRIER:
-        tl_barrier(me->tl, (tl_group){.pes = me->s->pe_of, .n = me->s->tp * me->s->pes});
+        tl_barrier(me->tl, (tl_group){.pes = me->s->pe_of, .n = me->s->ranks * me->s->pes});
         break;
     case LLM_SCATTER:
     case LLM_GATHER:
@@ -531,7 +531,7 @@ static size_t decides_from(const struct llm_step *s, struct llm_layout l)
 bool llm_is_as_before(const struct llm_step *s, int64_t layer)
 {
     struct llm_layout l = llm_layout_of(s);
-    size_t n = (size_t)s->tp * s->pes, each = l.each * n, from = decides_from(s, l) * n;
+    size_t n = (size_t)s->ranks * s->pes, each = l.each * n, from = decides_from(s, l) * n;
     size_t first = (l.before + (size_t)layer * l.each) * n, begin = from ? first + from : first - n;
     int64_t later_fs = s->end_fs[begin] - s->end_fs[begin - each];
 
@@ -585,7 +585,7 @@ void llm_kernel(tl_ctx *tl, const kb_args *args)
     struct llm_pe me = pe_here(tl, s);
 
     tl_hold_for_slots(tl, s->slots);
-    if (me.rank >= s->tp)
+    if (me.rank >= s->ranks)
         receive_sum(&me);
     else
         all(&me);

@@ -135,11 +135,11 @@ struct llm_step {
     const struct llm_op *op;
     size_t n_ops;
     int64_t layers;        /* how often the operations of a layer are done */
-    uint32_t tp, pes;      /* ranks, and PEs of each */
+    uint32_t ranks, pes;   /* PEs of each */
     uint32_t copies;       /* that the ranks are of, as many in each */
     uint32_t p, q;         /* p * q == pes */
-    const uint32_t *pe_of; /* tp * pes numbers, twice as many with LLM_SEND: PE `index` of rank `r`
-                              is pe_of[r * pes + index] */
+    const uint32_t *pe_of; /* ranks * pes numbers, twice as many with LLM_SEND: PE `index` of rank
+                              `r` is pe_of[r * pes + index] */
     const kb_tensor *room; /* the bytes of each PE */
     uint64_t kv_at, kv_bytes; /* keys and values of layer 0, and bytes of a layer, in a PE */
     uint64_t scratch;         /* for partial sums of rows */

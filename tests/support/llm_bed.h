@@ -66,7 +66,7 @@ static inline float *room_at(const struct bed *b, int64_t rank, int64_t r, int64
 static inline void each_pe(struct bed *b,
                            void (*fill)(struct bed *b, int64_t rank, int64_t r, int64_t c))
 {
-    for (int64_t rank = 0; rank < b->step.tp; rank++)
+    for (int64_t rank = 0; rank < b->step.ranks; rank++)
         for (int64_t r = 0; r < b->step.p; r++)
             for (int64_t c = 0; c < b->step.q; c++)
                 fill(b, rank, r, c);
@@ -87,7 +87,7 @@ static inline void fill_rows(struct bed *b, const struct llm_matrix *m, const fl
 static inline void run_bed(struct bed *b)
 {
     static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
-    size_t n = (size_t)b->step.tp * b->step.pes * (llm_sending(&b->step) ? 2 : 1);
+    size_t n = (size_t)b->step.ranks * b->step.pes * (llm_sending(&b->step) ? 2 : 1);
     uint32_t *pes = calloc(n, sizeof *pes), n_pes = 0;
     kb_error why = {""};
     kb_tensor *room;
@@ -130,7 +130,7 @@ static inline void make_bed(struct bed *b, int64_t tp, int64_t p)
     b->step = (struct llm_step){.op = b->g.op,
                                 .n_ops = b->g.n,
                                 .layers = 1,
-                                .tp = (uint32_t)tp,
+                                .ranks = (uint32_t)tp,
                                 .copies = 1,
                                 .pes = b->chip.unit_pes,
                                 .p = (uint32_t)p,

@@ -76,7 +76,8 @@ size_t run_operations(const struct graph *g)
 static kb_status launch(const struct graph *g, struct work *w, kb_error *why)
 {
     static const kb_placement each = {KB_REPLICATE, KB_REPLICATE};
-    size_t n = (size_t)w->step.tp * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
+    size_t n =
+        (size_t)w->step.ranks * w->step.pes * (llm_sending(&w->step) && !w->step.alone ? 2 : 1);
     int64_t room = g->room > 0 ? (int64_t)g->room : 1; /* pauses need none */
     kb_status status = kb_tensor_new(w->sim, "room", KB_U8, KB_SHAPE(room), each, &w->room, why);
 
@@ -99,7 +100,7 @@ static kb_status launch(const struct graph *g, struct work *w, kb_error *why)
 
 static size_t all_pes(const struct llm_step *s)
 {
-    return (size_t)s->tp * s->pes;
+    return (size_t)s->ranks * s->pes;
 }
 
 /* When operation `i` of those done, which is `op`, has ended on all PEs. */
@@ -248,10 +249,10 @@ static int64_t leapt_fs(const struct llm_step *s, uint32_t pe, int64_t begin_fs,
 
     if (!s->known || s->pes > 1)
         return 0;
-    while (rank < s->tp && s->pe_of[rank] != pe)
+    while (rank < s->ranks && s->pe_of[rank] != pe)
         rank++;
-    for (size_t i = 1; rank < s->tp && i < s->n_ops; i++) {
-        int64_t fs = s->end_fs[i * s->tp + rank];
+    for (size_t i = 1; rank < s->ranks && i < s->n_ops; i++) {
+        int64_t fs = s->end_fs[i * s->ranks + rank];
 
         if (!llm_between_ranks(&s->op[i]) && fs <= end_fs && fs > last_fs)
             last_fs = fs;
@@ -296,7 +297,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     struct work w = {.step = {.op = g->op,
                               .n_ops = g->n,
                               .layers = g->layers,
-                              .tp = (uint32_t)shape_ranks(s),
+                              .ranks = (uint32_t)shape_ranks(s),
                               .copies = (uint32_t)shape_copies(s),
                               .pes = c->unit_pes,
                               .pe_of = c->order + (size_t)s->first_rank * c->unit_pes,
@@ -331,7 +332,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     w.step.came_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.came_fs);
     w.step.quiet_fs = memory_new(run_operations(g) * all_pes(&w.step), sizeof *w.step.quiet_fs);
     w.step.got_fs = memory_new(all_pes(&w.step), sizeof *w.step.got_fs);
-    w.step.leapt = memory_new(w.step.tp, sizeof *w.step.leapt);
+    w.step.leapt = memory_new(w.step.ranks, sizeof *w.step.leapt);
     w.step.agrees = memory_new((size_t)g->layers + 1, 1);
     kb_status status = kb_sim_new(c->topo, &options, &w.sim);
     if (!status && how->watch)
@@ -365,7 +366,7 @@ static enum exit_code simulate(const struct cli *cli, const struct chip *c, cons
     kb_sim_free(w.sim);
     free(w.step.got_fs);
     if (how->learns) {
-        *how->learns = (struct llm_known){.ranks = w.step.tp,
+        *how->learns = (struct llm_known){.ranks = w.step.ranks,
                                           .came_fs = w.step.came_fs,
                                           .quiet_fs = w.step.quiet_fs,
                                           .end_fs = w.step.end_fs};

@@ -242,7 +242,7 @@ static void hold_sums(struct bed *b, int64_t rank, int64_t r, int64_t c)
 {
     const struct sent *sent = b->of;
     const struct llm_op *op = &b->g.op[0];
-    const float *y = room_at(b, rank + b->step.tp, r, c, op->y.at);
+    const float *y = room_at(b, rank + b->step.ranks, r, c, op->y.at);
 
     for (int64_t t = share(sent->tokens, r, b->step.p); t < share(sent->tokens, r + 1, b->step.p);
          t++)

@@ -190,7 +190,8 @@ static void what_follows_the_last_collective_but_one_decides(void **state)
                                         {.kind = LLM_ALL_REDUCE, .is_layer = true}};
     const struct llm_known known = {.ranks = 1};
     int64_t end[] = {3, 3, 10, 11, 20, 21, 30, 31, 40, 41, 51, 49, 61, 62, 71, 72, 81, 82};
-    struct llm_step s = {.op = ops, .n_ops = 5, .tp = 2, .pes = 1, .end_fs = end, .known = &known};
+    struct llm_step s = {
+        .op = ops, .n_ops = 5, .ranks = 2, .pes = 1, .end_fs = end, .known = &known};
 
     (void)state;
     assert_true(llm_is_as_before(&s, 1)); /* from the collective on all are 41 later */

@@ -54,7 +54,8 @@ static void has_done(const struct llm_pe *me, size_t done)
         *me->s->done = done + 1;
 }
 
-/* The last leap is not taken again. */
+/* The last leap is not taken again. Only behind its barrier: before, other PEs of the rank may not
+ * have begun it. */
 static void was_wrong(const struct llm_pe *me)
 {
     me->s->met[me->leap] = *me->s->is_wrong = true;
@@ -146,8 +147,7 @@ size_t llm_leap(struct llm_pe *me, size_t op, size_t done)
     size_t last = row(me, done + n - 1);
     int64_t later = s->end_fs[row(me, done - 1)] - s->known->end_fs[row_known(me, op - 1)];
     me->quiet_fs += later;
-    if (is_paced(me))
-        was_wrong(me);
+    bool was_paced = is_paced(me);
     for (size_t i = 0; i < n; i++) {
         s->came_fs[row(me, done + i)] = s->known->came_fs[row_known(me, op + i)] + later;
         s->end_fs[row(me, done + i)] = s->known->end_fs[row_known(me, op + i)] + later;
@@ -157,7 +157,7 @@ size_t llm_leap(struct llm_pe *me, size_t op, size_t done)
     int64_t end_fs = s->end_fs[last];
     tl_idle(me->tl, s->came_fs[last] - llm_now_fs(me));
     llm_end(me, done + n - 1);
-    if (s->end_fs[last] != end_fs)
+    if (was_paced || s->end_fs[last] != end_fs)
         was_wrong(me);
     return n;
 }

@@ -536,6 +536,28 @@ cp out few
 run llm llama-3.2-1b --pp 4 --decode 16 --batch 4 --tries 1 --format csv --quiet --no-repeat
 same few out
 ok "the same digits with all layers of each stage"
+
+# DMAs that still keep their time when a stage begins, not all of them: PEs find out one by one that a leap was wrong.
+cat > slow.yaml <<'END'
+kernbench: 3
+name: slow
+links: {l: {bw_gbs: 1.0, latency_ns: 125.0}}
+cube: {pes: 4, hbm: {slices: 8, bw_gbs: 16.0, latency_ns: 0.0}, pe: {
+  pe_dma: {read_channels: 1, write_channels: 1, overhead_ns: 5.0, issue_ns: 26.7}, pe_ipcq: {slots: 1, slot_bytes: 1024}, pe_tcm: {read_gbs: 8.0}}}
+sip: {cubes: 4, net: [{mesh: [2, 2], link: l}]}
+software: {launch_ns: 10.0, call_ns: 5.0}
+END
+cat > heads24.json <<'END'
+{"model_type": "llama", "hidden_size": 192, "num_hidden_layers": 5, "num_attention_heads": 24, "num_key_value_heads": 24, "vocab_size": 960,
+ "intermediate_size": 48}
+END
+set -- llm heads24.json --machine slow.yaml --batch 3 --tp 1 --pp 4 --decode 10 --tries 1 --format csv --quiet
+run "$@"
+cut -d, -f10-14 out > few
+run "$@" --no-repeat
+cut -d, -f10-14 out > all
+[ -s few ] && same few all
+ok "the same digits where a DMA has not kept its time when a leap begins"
 run llm llama-3.2-1b --tp 2 --pp 2 --dp 2 --decode 16 --batch 4 --microbatches 4 --tries 1 --format json --quiet
 equal "copies multiply tokens, not their time" "8 2 2 2" "$(total '.rows[0] | "\(.ranks) \(.tp) \(.pp) \(.dp)"')"
 equal "8 requests in the time of a token of each" 0 \

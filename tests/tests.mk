@@ -430,6 +430,12 @@ check-ends: setup $(B)/_t/judge $(ANY)
 	@.ci/install python3
 	@JOBS=$(JOBS) tests/campaign/ends.py $(B) $(B)/ends $(or $(SEEDS),1-50) $(or $(SETS),200)
 
+## check-models: llm on random models and machines, SEEDS=1-1000, with leaps, without, by hop, with its tiles and from its operations: the same times; minutes, goes on where it was ended
+.PHONY: check-models
+check-models: setup $(ANY)
+	@.ci/install python3
+	@JOBS=$(JOBS) tests/campaign/models.py $(B) $(B)/models $(or $(SEEDS),1-1000)
+
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady
 steady: tests-built

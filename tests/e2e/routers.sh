@@ -226,4 +226,25 @@ ok "which is all that prios do beside turns"
 call "$B/kernbench" info --machine rr2.yaml --set contention.arbiter=age
 ! says "beside 'arbiter: rr'"
 ok "by age they do more"
+# -- every column of replay at once ---------------------------------------------------------------
+
+cat >every.yaml <<'YAML'
+kernbench: 3
+name: every
+contention: {links: router, prios: 2, vcs: [4, 4], buffer_bytes: 65536}
+sip: {cube_mesh: {w: 2, h: 1}, planes: [{name: a}, {name: b, bw_gbs: 64}], plane: column}
+YAML
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes,after,think_ns,plane,prio,rows,stride \
+    0,read,c0.pe0,c1.slice0,0,4K,1,2.5,a,1,2,4K 0,write,c0.pe1,c1.slice0,0,4K,,,b,0,, >every.csv
+awk -F, -v OFS=, '{ print $1, $2, $3, $4, $5, $6, $12, $10, $9, $7, $8, $11 }' every.csv >order.csv
+awk -F, -v OFS=, 'NR == 1 { print; next } { $9 = "b"; print }' every.csv >plane.csv
+for rows in every order plane; do
+    call "$B/kernbench" --machine every.yaml replay $rows.csv --quiet -o $rows.out
+done
+[ "$(wc -l <every.out)" = 3 ] && same every.out order.out && ! cmp -s every.out plane.out
+ok "a file may have all columns, in any order, and each counts"
+sed 's/$/,/' order.csv | sed '1s/,$//' >more.csv
+call "$B/kernbench" --machine every.yaml replay more.csv --quiet
+says "more.csv:2:45: more than the 12 fields $(head -1 order.csv)"
+ok "a message has the whole header"
 plan

@@ -22,6 +22,7 @@
  * of this file: transactions.c (replay), matrix.c (load).
  */
 #include "cli/in/in_fields.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -30,6 +31,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -191,8 +193,8 @@ static bool read_columns(struct fields *in, size_t len)
         if (!read_column(in, n, name, (size_t)(at - name)))
             return false;
     }
-    assert(len < sizeof in->columns && in->n_columns <= FIELDS_MAX);
-    memcpy(in->columns, in->line, len);
+    assert(in->n_columns <= FIELDS_MAX);
+    in->columns = memory_part(in->line, len);
     return true;
 }
 
@@ -257,6 +259,8 @@ static void read_all(struct fields *in, int fd)
         read_rows(in);
     progress_end(&in->progress);
     lines_close(&in->lines);
+    free(in->columns);
+    in->columns = NULL;
 }
 
 enum exit_code fields_read(struct fields *in, const char *path)

@@ -6,7 +6,7 @@
 #include "cli/in/lines.h"
 #include "cli/out/progress.h"
 
-enum { FIELDS_MAX = 12, FIELDS_HEADER_BYTES = 64 };
+enum { FIELDS_MAX = 12 };
 
 struct field {
     const char *text; /* into the line */
@@ -31,8 +31,8 @@ struct fields {
 
     bool quiet; /* no progress */
 
-    const char *name;                  /* for messages */
-    char columns[FIELDS_HEADER_BYTES]; /* the header that the file has */
+    const char *name; /* for messages */
+    char *columns;    /* owned: the header that the file has, as long as it is read; else NULL */
     size_t n_columns;
     size_t column[FIELDS_MAX]; /* which field the n-th is */
     struct lines lines;

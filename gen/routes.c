@@ -112,6 +112,10 @@ static void set_tables(struct routes *r)
 {
 #define TABLE(type, name) r->topo.name = r->name;
 #include "machine/topology.def"
+    if (r->n_path_rows == 0) { /* there is room for some, but no pair of cubes has two ways */
+        r->topo.path_rows = NULL;
+        r->topo.path_ports = NULL;
+    }
 }
 
 /* Links of an IO chiplet to its cubes are numbered in 16 bits: struct hop_row. */

@@ -18,6 +18,7 @@
 #include "net.h"
 #include "net_load.h"
 #include "overrides.h"
+#include "value.h"
 #include "base/text.h"
 #include "machine/tables.h"
 #include <math.h>
@@ -40,14 +41,9 @@ struct number {
     void *field; /* of a kind of links or cubes; NULL: of all that have the key */
 };
 
-static size_t items_of(enum key k)
-{
-    return key_rows[k].type == KEY_INT3 ? 3 : key_rows[k].type == KEY_INT2 ? 2 : 1;
-}
-
 static bool is_whole(enum key k)
 {
-    return key_rows[k].type == KEY_INT || items_of(k) > 1;
+    return key_rows[k].type == KEY_INT || value_items(k) > 1;
 }
 
 /* The next value that some cubes have for themselves for `k`, by `cubes` or `kinds`; from 0 on. */
@@ -148,7 +144,7 @@ static const char *name_of(struct arena *a, enum key k, size_t item)
 
     if (key_rows[k].type == KEY_PLANES)
         return arena_printf(a, "%s.bw_gbs", path);
-    return items_of(k) > 1 ? arena_printf(a, "%s[%zu]", path, item) : path;
+    return value_items(k) > 1 ? arena_printf(a, "%s[%zu]", path, item) : path;
 }
 
 /* The value of a number in `spec`, or if it is 0 there the first of those that some cubes have. */
@@ -170,7 +166,7 @@ typedef bool visit(void *arg, const struct number *n);
 static bool visit_key(const struct spec *spec, enum key k, const char *kind, void *field,
                       visit *with, void *arg)
 {
-    for (size_t item = 0; directions[k] && item < items_of(k); item++) {
+    for (size_t item = 0; directions[k] && item < value_items(k); item++) {
         struct number n = {name_of(spec->arena, k, item), k, item, field};
 
         if (kind)
@@ -223,7 +219,8 @@ static bool tell(void *arg, const struct number *n)
     kb_better number = {.name = n->name,
                         .value = value,
                         .better_value = improved(n->key, value, t->factor),
-                        .smaller = directions[n->key] == BY_SMALLER};
+                        .smaller = directions[n->key] == BY_SMALLER,
+                        .whole = is_whole(n->key)};
 
     if (number.better_value != value && is_used(t->spec, n->key))
         t->each(t->arg, &number);

@@ -496,12 +496,49 @@ static void set_value(struct spec *spec, const struct target *to, const char *pa
         load_leaf(spec, to->key, doc, doc->root);
 }
 
-bool load_set(struct spec *spec, struct place at, const char *assignment)
+/* The value of `k` in that kind of cubes, or in all. */
+static const void *value_of(const struct spec *spec, const struct target *to)
 {
-    const char *equals = strchr(assignment, '=');
-    size_t before = diag_count(spec->diag);
+    for (size_t i = 0; to->kind && i < to->kind->n; i++)
+        if (to->kind->values[i].key == to->key)
+            return to->kind->values[i].value;
+    return spec_value(spec, to->key);
+}
+
+/*
+ * "cube.pe.pe_gemm.mac[1]=32" as "cube.pe.pe_gemm.mac=[16, 32, 16]", the list that is there with
+ * another item; an assignment to anything else as it is.
+ */
+static const char *assign_list(const struct spec *spec, const char *assignment)
+{
+    size_t before = strcspn(assignment, "[="), n, item;
+    const char *open = assignment + before, *list = "";
     struct target to;
 
+    if (open[0] != '[' || open[1] < '0' || open[1] > '9' || open[2] != ']' || open[3] != '=')
+        return assignment;
+    item = (size_t)(open[1] - '0');
+    to = find_target(spec, arena_copy(spec->arena, assignment, before));
+    n = to.key == N_KEYS ? 1 : value_items(to.key);
+    if (n == 1 || item >= n)
+        return assignment;
+    if (!open[4])
+        return arena_printf(spec->arena, "%.*s=", (int)before, assignment);
+    for (size_t i = 0; i < n; i++)
+        list = arena_printf(spec->arena, "%s%s%s", list, i ? ", " : "",
+                            i == item ? open + 4
+                                      : value_item_text(spec->arena, to.key, value_of(spec, &to), i));
+    return arena_printf(spec->arena, "%.*s=[%s]", (int)before, assignment, list);
+}
+
+bool load_set(struct spec *spec, struct place at, const char *assignment)
+{
+    size_t before = diag_count(spec->diag);
+    const char *equals;
+    struct target to;
+
+    assignment = assign_list(spec, assignment);
+    equals = strchr(assignment, '=');
     if (!equals)
         return diag_error(spec->diag, at, "expected KEY=VALUE");
     assignment = arena_copy(spec->arena, assignment, (size_t)(equals - assignment));

@@ -384,6 +384,19 @@ static const char *mapping_text(const struct spec *spec, enum key k)
     return text ? text : key_rows[k].type == KEY_NET ? "[]" : "{}";
 }
 
+size_t value_items(enum key k)
+{
+    enum key_type type = key_rows[k].type;
+
+    return type == KEY_INT3 ? 3 : type == KEY_INT2 || type == KEY_REAL2 ? 2 : 1;
+}
+
+const char *value_item_text(struct arena *a, enum key k, const void *field, size_t item)
+{
+    return key_rows[k].type == KEY_REAL2 ? value_real_text(a, ((const double *)field)[item])
+                                         : int_text(a, ((const int64_t *)field)[item]);
+}
+
 const char *value_text(const struct spec *spec, enum key k)
 {
     struct arena *a = spec->arena;

@@ -13,6 +13,12 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
 /* The value of `k` as YAML that reads back to the same: "5.0", "[32, 64, 32]", "ideal". */
 const char *value_text(const struct spec *spec, enum key k);
 
+/* How many numbers the value of `k` has: of a list of two or three so many, else 1. */
+size_t value_items(enum key k);
+
+/* One of the numbers at `field`, as `k` has them. */
+const char *value_item_text(struct arena *a, enum key k, const void *field, size_t item);
+
 /* A description of the node, for "must be a number, not ...". */
 const char *value_described(struct arena *a, const yaml_node_t *node);
 

@@ -120,8 +120,9 @@ static bool is_set(const struct cli *cli, const char *path)
     size_t n = strlen(path);
 
     for (size_t i = 0; i < cli->opts.set.n; i++)
-        if (strncmp(cli->opts.set.word[i], path, n) == 0 && cli->opts.set.word[i][n] == '=')
-            return true;
+        if (strncmp(cli->opts.set.word[i], path, n) == 0 &&
+            (cli->opts.set.word[i][n] == '=' || cli->opts.set.word[i][n] == '['))
+            return true; /* it, or an item of it */
     return false;
 }
 

@@ -162,6 +162,7 @@ typedef struct kb_better {
     const char *name; /* "cube.hbm.bw_gbs"; an item of a list "cube.pe.pe_gemm.mac[0]" */
     double value, better_value;
     bool smaller; /* is better: an overhead, a distance, a latency */
+    bool whole;   /* it takes whole numbers alone */
 } kb_better;
 
 /*

@@ -185,7 +185,7 @@ s.yaml:7:3: 'base' is the machine without changes, it is always there
 s.yaml:7:10: variants have names of their own: 'name' cannot be changed
 s.yaml:8:24: '5:1' is a range that ends before it begins
 s.yaml:9:8: there is no variant 'zz', and no key of that name
-s.yaml:9:18: cost 'x' is not a number
+s.yaml:9:18: cost 'x' is not a number from -1e15 to 1e15
 END
 ok "mistakes of the file: all of them, with their places"
 cat >s.yaml <<'END'
@@ -232,6 +232,8 @@ bad "a mapping as a value" "s.yaml:2:23: 'cubes' must be one value: in quotes, a
     'command: probe' 'variants: {a: {cubes: {c1: {pes: 4}}}}'
 bad "a cost of what is not there" "s.yaml:3:8: 'cube.x' is no key of this machine, and no variant has that name" \
     'command: probe' 'variants: {a: {sips: 2}}' 'cost: {cube.x: 1}'
+bad "a cost beyond all sums" "s.yaml:3:11: cost '1e308' is not a number from -1e15 to 1e15" \
+    'command: probe' 'variants: {a: {sips: 2}}' 'cost: {a: 1e308}'
 bad "a key of vary that there is not" "s.yaml:2:8: --set cube.hbm.bw_gbz=1: unknown key 'cube.hbm.bw_gbz', did you mean 'cube.hbm.bw_gbs'?" \
     'command: probe' 'vary: {cube.hbm.bw_gbz: [1, 2]}'
 bad "the version of the file" "s.yaml:2:16: 'kernbench' is the version of the machine's file, and cannot be changed" \
@@ -259,6 +261,14 @@ study --format csv
 equal "lists as values, long ones and of words in quotes; a key without a point has a cost" \
     '"[16, 16, 16]"0 "[32, 16, 16]"0 base0 cubes0 holes0 many0 tile0 wires1' \
     "$(sed 's/,probe .*,\([0-9]*\)\.000000,[01],ok$/\1/; 1d' out | sort | paste -sd ' ')"
+printf '%s\n' 'command: probe --case pe-local-hbm' 'cost: {"cube.pe.pe_gemm.mac[1]": 2, "cube.size_mm[0]": 0.5}' \
+    'variants: {wires: {ns_per_mm: 0.0000002}, a: {"cube.pe.pe_gemm.mac[1]": 32, "cube.size_mm[0]": 20}}' \
+    'vary: {"cube.pe.pe_gemm.mac[1]": [8]}' >s.yaml
+study --format csv
+equal "an item of a list: its value in the base machine, and the cost of its change" \
+    "16,15.000000,0.000000 16,15.000000,0.000000 32,20.000000,34.500000 8,15.000000,-16.000000" \
+    "$(tail -n +2 out | awk -F, '{ print $4 "," $5 "," $(NF - 2) }' | sort | paste -sd ' ')"
+equal "a number that six decimals do not hold" wires,2e-07 "$(awk -F, -v OFS=, '$1 == "wires" { print $1, $3 }' out)"
 printf '%s\n' 'command: replay /dev/zero' 'variants: {a: {sips: 2}}' >s.yaml
 timeout 20 "$SIM" study s.yaml >out 2>err
 code=$?

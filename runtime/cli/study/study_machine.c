@@ -148,19 +148,44 @@ static enum exit_code make_base(struct study *s)
     return EXIT_OK;
 }
 
+/* The value of the key named `name`, if that is `key`, or an item of its list: "cube.size_mm[1]",
+ * of "[15.0, 11.0]", is 11.0. Owned; NULL: it is another key. */
+static char *value_named(const char *name, const kb_key *key)
+{
+    size_t n = strlen(key->path);
+    const char *at = key->text;
+
+    if (strncmp(name, key->path, n) != 0 || (name[n] && (name[n] != '[' || *at != '[')))
+        return NULL;
+    if (!name[n])
+        return memory_text(key->text);
+    for (int item = name[n + 1] - '0'; at && item > 0; item--)
+        at = strchr(at + 1, ',');
+    if (!at)
+        return NULL;
+    at += 1 + strspn(at + 1, " ");
+    return memory_part(at, strcspn(at, ",]"));
+}
+
 /* Keeps the value of a key that the study has. */
 static void keep_value(void *arg, const kb_key *key)
 {
     struct study *s = arg;
 
-    for (size_t k = 0; k < s->n_keys; k++)
-        if (strcmp(s->key[k].name, key->path) == 0) {
-            free(s->key[k].base);
-            s->key[k].base = memory_text(key->text);
-            s->key[k].base_value =
-                key->kind == KB_KEY_NUMBER || key->kind == KB_KEY_COUNT ? key->value : NAN;
-            s->key[k].is_count = key->kind == KB_KEY_COUNT;
-        }
+    for (size_t k = 0; k < s->n_keys; k++) {
+        struct study_key *own = &s->key[k];
+        char *value = value_named(own->name, key), *end;
+        bool is_item = value && own->name[strlen(key->path)];
+
+        if (!value)
+            continue;
+        free(own->base);
+        own->base = value;
+        own->base_value = is_item ? text_to_double(value, &end)
+                          : key->kind == KB_KEY_NUMBER || key->kind == KB_KEY_COUNT ? key->value
+                                                                                    : NAN;
+        own->is_count = is_item ? !strchr(value, '.') : key->kind == KB_KEY_COUNT;
+    }
 }
 
 /* False after messages: a key does not exist, or has a cost and no number. */

@@ -40,6 +40,8 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
 #else
 #include "cli/study/study_yaml.h"
 
+static const double COST_MOST = 1e15; /* so that sums of costs are numbers */
+
 /* The reading of one file. */
 struct reader {
     struct study *s;
@@ -459,8 +461,8 @@ static void read_cost(struct reader *r, const yaml_node_t *key, const yaml_node_
     if (!is_scalar(r, value, "a cost"))
         return;
     double cost = text_to_double(text_of(value), &end);
-    if (*end || !isfinite(cost)) {
-        bad(r, value, "cost '%s' is not a number", text_of(value));
+    if (*end || !(fabs(cost) <= COST_MOST)) {
+        bad(r, value, "cost '%s' is not a number from -1e15 to 1e15", text_of(value));
         return;
     }
     for (size_t v = 0; v < s->n_named; v++)

@@ -14,6 +14,7 @@ enum {
 struct number {
     char name[NAME_BYTES];
     double value, better_value;
+    bool is_whole; /* takes whole numbers alone */
     struct series_key links;
 };
 

@@ -203,6 +203,12 @@ static void fill_times(const struct search *s, size_t v, struct key_row *row)
                           : cell_none();
 }
 
+/* A value of the number, as --set takes it. */
+static struct cell value_cell(const struct number *n, double value)
+{
+    return n->is_whole ? cell_count((uint64_t)value) : cell_decimal(value);
+}
+
 static bool key_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct table *t = arg;
@@ -217,8 +223,10 @@ static bool key_row(void *arg, uint64_t i, struct cell *cells)
                             .failed = s->variants[v].mistake};
     name_set(s, v, " + ", row->better, sizeof row->better);
     if (s->variants[v].n == 1) {
-        row->from = cell_decimal(s->numbers[s->variants[v].numbers[0]].value);
-        row->to = cell_decimal(s->numbers[s->variants[v].numbers[0]].better_value);
+        const struct number *n = &s->numbers[s->variants[v].numbers[0]];
+
+        row->from = value_cell(n, n->value);
+        row->to = value_cell(n, n->better_value);
     }
     if (is_known(s, v))
         fill_times(s, v, row);

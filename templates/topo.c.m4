@@ -269,13 +269,13 @@ gen_map_home_slices([[gen_number_row]])m4_dnl
 
 /* -- routes, summed ------------------------------------------------------------------------- */
 
-m4_ifelse(gen_regular, 1, [[/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
+m4_ifelse(gen_regular, 1, [[/* Source and target in one cube: row source * TOPO_UNITS + unit. */
+static const struct cost_row cost_local[TOPO_SOURCES * TOPO_UNITS + !TOPO_SOURCES] = {
 gen_map_cost_local([[gen_cost_row]])m4_dnl
 };
 
-/* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
+/* From a source out of its cube: row source * N_EXITS + exit. */
+static const struct cost_row cost_out[TOPO_SOURCES * N_EXITS + !TOPO_SOURCES] = {
 gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 

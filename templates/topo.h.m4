@@ -17,6 +17,7 @@ enum {
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
     TOPO_KINDS = gen_n_kinds,           /* of cubes, by their keys */
     TOPO_PES = gen_pes,                 /* of a cube; of the kind that has most, as all below */
+    TOPO_SOURCES = gen_sources,         /* these, and behind them the L2 if some cube has one */
     TOPO_SLICES = gen_slices,
     TOPO_ALIKE = gen_alike,           /* all cubes are there, with all their PEs */
     TOPO_OWN_SLICES = gen_own_slices, /* PE p has slice p */

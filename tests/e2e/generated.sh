@@ -75,6 +75,8 @@ while IFS='|' read -r what keys; do
     ok "what is generated of $what compiles without a warning"
 done <<END
 a machine with gaps|sips: 2;sip: {cube_mesh: {w: 2, h: 1}};missing: [s1.c1]
+cubes that are alike and have an L2|sip: {cube_mesh: {w: 2, h: 1}};cube: {l2: {size_mb: 1}};addressing: {granule: 1024}
+cubes without PEs that have an L2|sip: {cube_mesh: {w: 1, h: 1}};cube: {pes: 0, hbm: {slices: 2}, l2: {size_mb: 1}};addressing: {granule: 1024}
 a net whose pairs of cubes have one way|sip: {cubes: 3, paths: 2, net: [{mesh: [3]}]}
 a net whose pairs of cubes have several|sip: {cubes: 4, paths: 2, net: [{torus: [4]}]}
 END

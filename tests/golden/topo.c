@@ -739,8 +739,8 @@ static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
 
 /* -- routes, summed ------------------------------------------------------------------------- */
 
-/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
+/* Source and target in one cube: row source * TOPO_UNITS + unit. */
+static const struct cost_row cost_local[TOPO_SOURCES * TOPO_UNITS + !TOPO_SOURCES] = {
     [0] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0}, /* pe0 -> slice0 */
     [1] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0}, /* pe0 -> slice1 */
     [2] = {.wire_fs = 160000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe0 -> sram */
@@ -753,8 +753,8 @@ static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
     [9] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY}, /* pe1 -> pe1.tcm */
 };
 
-/* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
+/* From a source out of its cube: row source * N_EXITS + exit. */
+static const struct cost_row cost_out[TOPO_SOURCES * N_EXITS + !TOPO_SOURCES] = {
     [0] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> N */
     [1] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> E */
     [2] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> S */
@@ -864,7 +864,7 @@ const struct kb_topology two_cubes_topology = {
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
-    .sources = 2,
+    .sources = TOPO_SOURCES,
     .pe_bits = TOPO_PE_BITS,
     .unit_bits = TOPO_UNIT_BITS,
     .n_cube_nodes = TOPO_CUBE_NODES,

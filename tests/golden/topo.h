@@ -17,6 +17,7 @@ enum {
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
     TOPO_KINDS = 1,           /* of cubes, by their keys */
     TOPO_PES = 2,                 /* of a cube; of the kind that has most, as all below */
+    TOPO_SOURCES = 2,         /* these, and behind them the L2 if some cube has one */
     TOPO_SLICES = 2,
     TOPO_ALIKE = 1,           /* all cubes are there, with all their PEs */
     TOPO_OWN_SLICES = 1, /* PE p has slice p */

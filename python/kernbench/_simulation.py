@@ -396,6 +396,7 @@ class Simulation:
         """Runs part after part, between which Ctrl-C is heard; whether transactions are not complete."""
         self._check_idle()
         self._running = True
+        lib.kb_catch_crashes()  # a component may: KernelError
         try:
             status = part()
             while status == lib.KB_AGAIN and not self._failed and goes_on():

@@ -1698,8 +1698,8 @@ bool kb_catch_overflow(void);
 /*
  * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
  * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
- * call with its line. So is one of a bench's setup() or reference(), or of a component while
- * kb_sim_run() or kb_sim_run_to() runs: the text names it. The heap may be damaged then,
+ * call with its line. So is one of a bench's setup() or reference(), or of a component while a
+ * kb_sim_run...() or kb_sweep...() runs: the text names it. The heap may be damaged then,
  * and a lock that the kernel held is held for good: print the text, and end the program by _exit().
  * False: the system refused.
  */

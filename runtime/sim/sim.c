@@ -25,8 +25,7 @@
 #include "machine/walk.h"
 #include "network/banks_state.h"
 #include "engine/observer.h"
-#include "kernels/guard.h"
-#include "machine/impl_code.h"
+#include "sim/guarded.h"
 #include "sim/lone_runs.h"
 
 static bool options_are_known(const kb_options *o)
@@ -176,26 +175,11 @@ static void run_guarded(void *arg)
     g->status = run(g->s, g->budget, g->why);
 }
 
-/* Components are code of others: a crash is told if the thread has called kb_catch_crashes(). */
-static kb_status run_components(struct kb_sim *s, uint64_t budget, kb_error *why)
-{
-    struct guarded g = {s, budget, why, KB_OK};
-    char text[CRASH_BYTES], of[FAULT_BYTES / 2];
-    struct co_crash crash;
-
-    if (guard_call(run_guarded, &g, &crash))
-        return g.status;
-    co_crash_text(crash, text);
-    if (!impl_code_is_of(s->topo, crash.code, of, sizeof of))
-        snprintf(of, sizeof of, "the simulation, or a component of the machine,");
-    endpoint_error(why, "%s %s", of, text);
-    return s->status = KB_KERNEL_CRASHED;
-}
-
 /* Runs, and looks at what has become of it. */
 static kb_status run_checked(struct kb_sim *s, uint64_t budget, kb_error *why)
 {
-    kb_status ran = s->topo->impls ? run_components(s, budget, why) : run(s, budget, why);
+    struct guarded g = {s, budget, why, KB_OK};
+    kb_status ran = sim_guarded(s, run_guarded, &g, why) ? g.status : s->status;
     kb_status status = sim_check_stall(s, ran, why);
 
     if (status == KB_OK)

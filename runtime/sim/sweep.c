@@ -28,6 +28,7 @@
 #include "engine/router.h"
 #include "engine/split.h"
 #include "sim/again.h"
+#include "sim/guarded.h"
 #include "sim/sim.h"
 #include "sim/destination.h"
 #include "machine/walk.h"
@@ -383,6 +384,35 @@ static bool is_formula(const struct kb_sim *s, const struct job *job)
            s->options.engine == KB_FUSED;
 }
 
+/* Points in work. */
+struct sweeping {
+    struct kb_sim *s;
+    const kb_point *points;
+    size_t n, n_run; /* complete ones */
+    kb_point_result *results;
+    struct asker asked;
+    struct scratch room;
+    kb_error *why;
+    kb_status status;
+};
+
+static void run_points(void *arg)
+{
+    struct sweeping *w = arg;
+
+    while (w->status == KB_OK && w->n_run < w->n) {
+        kb_point_result *result = &w->results[w->n_run];
+        struct job job;
+
+        w->status = make_job(w->s, &w->points[w->n_run], &job, w->why);
+        if (w->status == KB_OK && is_formula(w->s, &job))
+            answer_alone(&job, result);
+        else if (w->status == KB_OK)
+            w->status = run_job(w->s, &job, &w->asked, &w->room, result, w->why);
+        w->n_run += w->status == KB_OK;
+    }
+}
+
 kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,
                    size_t *n_run, kb_error *why)
 {
@@ -393,24 +423,21 @@ kb_status kb_sweep_until(kb_sim *s, const kb_point *points, size_t n, bool (*sto
                          void *arg, kb_point_result *results, size_t *n_run, kb_error *why)
 {
     REFUSE_NULL(s && points && results, "sim, points, results", why);
-    const struct asker asked = {stops, arg};
-    struct scratch room = {0};
-    kb_status status = check_sim(s, why);
-    size_t i;
+    struct sweeping w = {.s = s,
+                         .points = points,
+                         .n = n,
+                         .results = results,
+                         .asked = {stops, arg},
+                         .why = why,
+                         .status = check_sim(s, why)};
+    bool ended = w.status != KB_OK || sim_guarded(s, run_points, &w, why);
 
-    for (i = 0; status == KB_OK && i < n; i++) {
-        struct job job;
-
-        status = make_job(s, &points[i], &job, why);
-        if (status == KB_OK && is_formula(s, &job))
-            answer_alone(&job, &results[i]);
-        else if (status == KB_OK)
-            status = run_job(s, &job, &asked, &room, &results[i], why);
-    }
-    free(room.actual_fs);
+    if (n_run)
+        *n_run = w.n_run;
+    if (!ended) /* a component crashed: what it held is lost */
+        return s->status;
+    free(w.room.actual_fs);
     inorder_free(s); /* kernels may run next, in another loop */
     s->inorder = NULL;
-    if (n_run)
-        *n_run = status == KB_OK ? i : i ? i - 1 : 0;
-    return status;
+    return w.status;
 }

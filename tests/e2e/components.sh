@@ -404,7 +404,8 @@ static inline struct kb_served crash_serve(struct crash *s, const struct kb_requ
 END
 printf '%s\n' issue_ns,op,src,dst,offset,nbytes {0..3},read,c0.pe0,c0.slice0,0,64 >"$work/crash.csv"
 for command in "replay $work/crash.csv" "replay $work/crash.csv --engine hop" "replay $work/crash.csv --breakdown" \
-    "load --pattern local --rate 0.1 --txns 1000 --seeds 1" "run list_walk"; do
+    "load --pattern local --rate 0.1 --txns 1000 --seeds 1" "run list_walk" "why $work/crash.csv" "why load --pattern local --rate 0.1 --txns 1000" \
+    "sweep --src c0.pe0 --dst c0.slice0 --inflight 1,8 -j 2" "sweep --src c0.pe0 --dst c0.slice0 --inflight 8 --engine hop"; do
     # shellcheck disable=SC2086
     call env KB_COMPONENTS="$work/crash" "$B/kernbench" $command --machine tests/machines/cube8.yaml --set cube.hbm.impl=crash --quiet
     equal "a crash of a component: ${command%% --p*}" "7 kernbench: component 'crash' crashed by an access to address 0x40 (SIGSEGV)" \

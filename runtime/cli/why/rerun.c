@@ -137,10 +137,8 @@ static kb_bench_run *ran_bench(const struct job *j)
 static void run_bench(const struct job *j)
 {
     struct outcome *o = j->outcome;
-    kb_bench_run *bench;
+    kb_bench_run *bench = ran_bench(j);
 
-    kb_catch_crashes();
-    bench = ran_bench(j);
     if (!bench)
         return;
     if (o->status == KB_DEADLOCK) {
@@ -299,6 +297,7 @@ static void run_job(const struct job *j)
 {
     static void (*const runs[])(const struct job *j) = {run_bench, run_file, run_load, run_llm};
 
+    kb_catch_crashes();
     runs[j->of->scenario](j);
 }
 

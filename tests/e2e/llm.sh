@@ -166,6 +166,8 @@ printf 'iteration,request,q,kv\n1,0,1,4\n1,0,1,4\n1,1,5,4\n' > its.csv
 refused "a request twice" 3 "its.csv:3:3: iteration 1 has request 0 twice: line 2" llm llama-3.2-1b --iterations its.csv
 refused "more new tokens than tokens" 3 "its.csv:4:7: kv '4' is not a whole number from 5" llm llama-3.2-1b --iterations its.csv
 refused "iterations and a batch" 2 "--iterations says what --prefill" llm llama-3.2-1b --iterations its.csv --batch 2
+refused "iterations and copies, before what these divide" 2 "--iterations: --tp is one number, and --pp and --dp are 1" \
+    llm mixtral-8x7b --iterations its.csv --tp 1 --dp 4 --ep 8
 refused "iterations of latents" 2 "requests must be alike" llm deepseek-v3 --iterations its.csv --tp 1
 printf 'iteration,request,q,kv\n' > its.csv
 refused "no iterations" 3 "its.csv has no iterations" llm llama-3.2-1b --iterations its.csv

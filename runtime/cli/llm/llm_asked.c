@@ -242,6 +242,24 @@ enum exit_code llm_read_words(struct llm *l)
     return read_lists(l);
 }
 
+/* What cannot stand beside --iterations is refused before what does not fit the model or the machine. */
+static enum exit_code check_iterations(const struct llm *l)
+{
+    const struct opts *o = &l->cli->opts;
+
+    if (!o->iterations && !session_here_asks())
+        return EXIT_OK;
+    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || o->chakra ||
+        strcmp(o->batch, "1") != 0)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
+                       "do, and has no --graph and no --chakra");
+    if (llm_searches(l) || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
+        return cmd_say(l->cli, EXIT_USAGE,
+                       "--iterations: --tp is one number, and --pp and --dp are 1");
+    return EXIT_OK;
+}
+
 /* Without --tp the ranks are all that are left. */
 static enum exit_code read_ranks(struct llm *l)
 {
@@ -260,22 +278,16 @@ enum exit_code llm_read_model(struct llm *l)
 {
     enum exit_code code = llm_read_words(l);
 
+    if (!code)
+        code = check_iterations(l);
     return code ? code : read_ranks(l);
 }
 
 enum exit_code llm_read_iterations(struct llm *l)
 {
-    const struct opts *o = &l->cli->opts;
+    const char *file = l->cli->opts.iterations;
 
-    if (o->prefill || o->tokens || o->chunk || o->decode || o->graph || o->chakra ||
-        strcmp(o->batch, "1") != 0)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--iterations says what --prefill, --decode, --tokens, --chunk and --batch "
-                       "do, and has no --graph and no --chakra");
-    if (llm_searches(l) || l->tps.n > 1 || l->shape.pp > 1 || l->shape.dp > 1)
-        return cmd_say(l->cli, EXIT_USAGE,
-                       "--iterations: --tp is one number, and --pp and --dp are 1");
-    return o->iterations ? iterations_read(l->cli, o->iterations, &l->its) : EXIT_OK;
+    return file ? iterations_read(l->cli, file, &l->its) : EXIT_OK;
 }
 
 /* A name of files that has one %d at most. */

@@ -396,6 +396,40 @@ def test_a_component_that_breaks_its_contract_has_the_code_of_replay(m, monkeypa
         assert failed.value.code == 7
 
 
+CRASH = """/* kernbench component: memory crash */
+struct crash { int64_t n; };
+static inline void crash_init(struct crash *s) { s->n = 0; }
+static inline struct kb_served crash_serve(struct crash *s, const struct kb_request *r, int64_t now_fs)
+{
+    if (s->n++ > 2)
+        *(volatile int *)(uintptr_t)(16 * s->n) = 1;
+    return (struct kb_served){r->drain_fs, now_fs + r->drain_fs};
+}
+"""
+
+
+def test_a_component_that_crashes_has_the_code_of_replay(tmp_path):
+    (tmp_path / "crash.c").write_text(CRASH)
+    code = """
+import sys, threading
+import kernbench
+def run():
+    sim = kernbench.Simulation(kernbench.Machine("cube8").set({"cube.hbm.impl": "crash"}))
+    sim.add(src=sim.endpoints("c0.pe[0-3]"), dst=sim.endpoints("c0.slice0"), nbytes=64)
+    try:
+        sim.run() if sys.argv[1] == "run" else sim.run_to(1e6)
+    except kernbench.KernelError as e:
+        print(e.code, e, flush=True)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+    for call in ("run", "run_to"):
+        ended = subprocess.run([sys.executable, "-c", code, call], capture_output=True, text=True, timeout=300,
+                               env={**os.environ, "KB_COMPONENTS": str(tmp_path)})
+        assert ended.stdout == "7 component 'crash' crashed by an access to address 0x40 (SIGSEGV)\n", ended
+
+
 def test_an_observer_must_not_call_the_simulation(m):
     for call in (lambda sim: sim.run(), lambda sim: sim.run_to(1e6), lambda sim: sim.add(src=pe, dst=near), lambda sim: sim.completed()):
         sim = kernbench.Simulation(m)

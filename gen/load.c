@@ -525,9 +525,9 @@ static const char *assign_list(const struct spec *spec, const char *assignment)
     if (!open[4])
         return arena_printf(spec->arena, "%.*s=", (int)before, assignment);
     for (size_t i = 0; i < n; i++)
-        list = arena_printf(spec->arena, "%s%s%s", list, i ? ", " : "",
-                            i == item ? open + 4
-                                      : value_item_text(spec->arena, to.key, value_of(spec, &to), i));
+        list = arena_printf(
+            spec->arena, "%s%s%s", list, i ? ", " : "",
+            i == item ? open + 4 : value_item_text(spec->arena, to.key, value_of(spec, &to), i));
     return arena_printf(spec->arena, "%.*s=[%s]", (int)before, assignment, list);
 }
 

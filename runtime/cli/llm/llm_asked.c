@@ -242,7 +242,8 @@ enum exit_code llm_read_words(struct llm *l)
     return read_lists(l);
 }
 
-/* What cannot stand beside --iterations is refused before what does not fit the model or the machine. */
+/* What cannot stand beside --iterations is refused before what does not fit the model or the
+ * machine. */
 static enum exit_code check_iterations(const struct llm *l)
 {
     const struct opts *o = &l->cli->opts;

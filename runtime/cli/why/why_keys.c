@@ -56,9 +56,8 @@ static void add_number(void *arg, const kb_better *number)
 
     s->numbers = memory_room(s->numbers, s->n_numbers, &s->numbers_room, sizeof *s->numbers);
     n = &s->numbers[s->n_numbers++];
-    *n = (struct number){.value = number->value,
-                         .better_value = number->better_value,
-                         .is_whole = number->whole};
+    *n = (struct number){
+        .value = number->value, .better_value = number->better_value, .is_whole = number->whole};
     snprintf(n->name, sizeof n->name, "%s", number->name);
 }
 

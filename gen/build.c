@@ -11,12 +11,12 @@
 #include <setjmp.h>
 #include <string.h>
 
-/* What the keys that were set mean to the others. */
-static void settle(struct spec *spec)
+/* What the keys that were set mean to the others, which are those of `before`. */
+static void settle(struct spec *spec, const struct spec *before)
 {
     bool chosen = spec_place(spec, KEY_cube_hbm_model).kind == PLACE_SET;
 
-    presets_take(spec);
+    presets_take(spec, before);
     presets_leave_server(spec, !chosen || spec_place(spec, KEY_cube_hbm_hold).kind == PLACE_SET);
 }
 
@@ -31,6 +31,7 @@ static const char *folder_of(struct arena *a, const char *file)
 bool build_read(struct build *b, const struct source *from)
 {
     const char *file = arena_copy(&b->arena, from->file, strlen(from->file));
+    struct spec before;
 
     if (from->base)
         spec_copy(&b->spec, from->base, &b->arena, &b->diag);
@@ -44,9 +45,10 @@ bool build_read(struct build *b, const struct source *from)
         load_text(&b->spec, file, from->text, from->len);
     else
         load_file(&b->spec, file);
+    before = b->spec;
     for (size_t i = 0; i < from->n_sets; i++)
         sets_load(&b->spec, from->sets[i]);
-    settle(&b->spec);
+    settle(&b->spec, &before);
     better_make(&b->spec, from->better, from->n_better, from->factor);
     components_find(&b->spec);
     overrides_say(&b->spec);

@@ -84,12 +84,17 @@ static void check_counts(const struct spec *spec)
                        value_text(spec, keys[i]));
 }
 
-/* One of its two keys says how large an SRAM is. */
+/* One of its two keys says how large an SRAM is. The resolved YAML has both, one at its default. */
 static void check_sram(const struct spec *spec)
 {
-    if (spec->cube_sram_size_kb && check_is_given(spec, KEY_cube_sram_size_kb) &&
-        check_is_given(spec, KEY_cube_sram_size_mb))
-        diag_error(spec->diag, spec_place(spec, KEY_cube_sram_size_kb),
+    const enum key keys[] = {KEY_cube_sram_size_kb, KEY_cube_sram_size_mb};
+    bool mb_is_meant = check_is_given(spec, KEY_cube_sram_size_mb) &&
+                       (!spec_is_default(spec, KEY_cube_sram_size_mb) ||
+                        spec_place(spec, KEY_cube_sram_size_mb).kind == PLACE_SET);
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && spec->cube_sram_size_kb && mb_is_meant)
+        diag_error(spec->diag, spec_place(spec, blamed),
                    "'cube.sram.size_kb' cannot stand beside 'cube.sram.size_mb'");
 }
 
@@ -204,8 +209,8 @@ static void check_grid(const struct spec *spec)
     const struct {
         enum key key;
         bool of_grid;
-    } shaped[] = {{KEY_fabric_grid_w, places != 1},
-                  {KEY_fabric_grid_h, places != 1},
+    } shaped[] = {{KEY_fabric_grid_w, spec->fabric_grid_w != 1},
+                  {KEY_fabric_grid_h, spec->fabric_grid_h != 1},
                   {KEY_fabric_wrap, spec->fabric_wrap != WRAP_NONE},
                   {KEY_fabric_tie, spec->fabric_tie != TIE_LOW}};
 

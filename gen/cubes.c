@@ -83,7 +83,7 @@ const struct spec *cubes_override(const struct spec *before, const struct overri
     for (size_t i = 0; i < o->n; i++)
         held |= o->values[i].key == KEY_cube_hbm_hold;
     if (spec->cube_hbm_preset != before->cube_hbm_preset)
-        presets_take(spec);
+        presets_take(spec, before);
     presets_leave_server(spec, held);
     return spec;
 }

@@ -87,11 +87,28 @@ const void *presets_default(const struct spec *spec, enum key k)
     return NULL;
 }
 
-/* The key may have had the value of another preset: of a variant of a machine. */
-void presets_take(struct spec *spec)
+/*
+ * Another preset was chosen than that of `before`, whose file gives `k` its default: the resolved
+ * YAML leaves that out, so it says nothing against the preset.
+ */
+static bool is_left_behind(const struct spec *spec, const struct spec *before, enum key k)
 {
-    for (size_t i = 0; i < N_ROWS; i++)
-        spec_take_default(spec, rows[i].key);
+    const struct place *now = &spec->given[k][key_depth(k)].at;
+    const struct place *then = &before->given[k][key_depth(k)].at;
+
+    return spec->cube_hbm_preset != before->cube_hbm_preset && spec_is_default(before, k) &&
+           now->kind != PLACE_SET && now->line == then->line && now->col == then->col;
+}
+
+/* The key may have had the value of another preset: of a variant of a machine. */
+void presets_take(struct spec *spec, const struct spec *before)
+{
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (is_left_behind(spec, before, rows[i].key))
+            spec_forget(spec, rows[i].key);
+        else
+            spec_take_default(spec, rows[i].key);
+    }
 }
 
 void presets_leave_server(struct spec *spec, bool beside)

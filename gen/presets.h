@@ -9,8 +9,12 @@
  */
 const void *presets_default(const struct spec *spec, enum key k);
 
-/* Gives the keys that are not given the values of the preset. */
-void presets_take(struct spec *spec);
+/*
+ * Gives the keys that are not given the values of the preset. `before`: the machine without what
+ * was set, or without a row of `cubes`. If the preset is not that of `before`, a key that has its
+ * default there counts as not given, unless it is given again beside the preset.
+ */
+void presets_take(struct spec *spec, const struct spec *before);
 
 /*
  * Banks were chosen for a machine that was written with a server: its `hold` means nothing to them.

@@ -256,8 +256,8 @@ typedef struct kb_cube {
 /* KB_BAD_REQUEST: there is no such cube. */
 kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_cube *out);
 /*
- * The ways from a cube to another, of which transactions take one by their ids (sip.paths); 0: none,
- * or one of them has neither PE nor slice. Cubes are counted over all SIPs.
+ * The ways from a cube to another, of which transactions take one by their ids (sip.paths); 0:
+ * none, or one of them has neither PE nor slice. Cubes are counted over all SIPs.
  */
 uint32_t kb_ways(const kb_topology *topo, uint32_t from, uint32_t to);
 /* Does a way from a SIP to another lead through a third one? */
@@ -317,7 +317,8 @@ typedef struct kb_edge {
 /* Calls `each` for every edge: SIP by SIP those of its cubes, then those of its IO chiplet. */
 void kb_edges(const kb_topology *topo, void (*each)(void *arg, const kb_edge *edge), void *arg);
 
-/* Sizes and peak rates of the parts of a topology. */
+/* Sizes and peak rates of the parts of a topology: where cubes differ, of the first one that has
+ * PEs, and the slices of the first one that has slices. */
 typedef struct kb_limits {
     double cube_w_mm, cube_h_mm;
     double slice_gbs, sram_gbs, tcm_read_gbs, tcm_write_gbs; /* effective */
@@ -333,6 +334,9 @@ typedef struct kb_limits {
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
+
+/* The same of one cube. KB_BAD_REQUEST: there is no such cube. */
+kb_status kb_cube_limits(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_limits *out);
 
 /* -- routes --------------------------------------------------------------------------------- */
 
@@ -361,8 +365,8 @@ kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
 
 /*
- * The same on plane `plane` of kb_plane_name(), where kb_route_cost() takes that of the op; of a net
- * with several ways (sip.paths) on way `plane` of kb_ways(), where kb_route_cost() takes way 0.
+ * The same on plane `plane` of kb_plane_name(), where kb_route_cost() takes that of the op; of a
+ * net with several ways (sip.paths) on way `plane` of kb_ways(), where kb_route_cost() takes way 0.
  */
 kb_status kb_route_cost_on(const kb_topology *topo, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
@@ -1440,6 +1444,8 @@ typedef struct kb_launch_result {
     /* How long sends waited for a free slot, some piece of a message for a channel, kernels for
      * call_ns and step_ns of machine.software: sums over all PEs. */
     int64_t slot_wait_fs, channel_wait_fs, software_fs;
+    /* What the engines of these PEs can do together at most: kb_limits. */
+    double gemm_macs_per_ns, math_elements_per_ns;
 } kb_launch_result;
 
 /*

@@ -132,6 +132,27 @@ static struct race_launch as_race(const struct kb_sim *s, const struct launch *l
                                 .host = s->host};
 }
 
+/* Cubes of one kind have as fast PEs: these are counted, so that PEs that are all alike have a
+ * multiple of one PE's rates. */
+static void add_peaks(const struct kb_sim *s, struct launch *l)
+{
+    const struct kind_row *kind = NULL;
+    double n = 0;
+
+    for (size_t i = 0; i <= l->request.n_pes; i++) {
+        const struct kind_row *next =
+            i < l->request.n_pes ? pe_kind(pe_of(s->kernels, l, i)) : NULL;
+
+        if (kind && next != kind) {
+            l->result.gemm_macs_per_ns += n * pe_gemm_macs_per_ns(&kind->pe);
+            l->result.math_elements_per_ns += n * pe_math_elements_per_ns(&kind->pe);
+            n = 0;
+        }
+        kind = next;
+        n++;
+    }
+}
+
 /* All kernels start together, when the last of them can, and pay software.launch_ns first. */
 static void send_launch(struct kb_sim *s, struct launch *l)
 {
@@ -141,6 +162,7 @@ static void send_launch(struct kb_sim *s, struct launch *l)
 
     l->result = (struct kb_launch_result){
         .kernel = l->request.name, .pes = (uint32_t)l->request.n_pes, .launch_fs = l->ready_fs};
+    add_peaks(s, l);
     for (size_t i = 0; i < l->request.n_pes; i++) {
         int64_t fs = launch_fs(s, pe_of(k, l, i));
 

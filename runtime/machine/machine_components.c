@@ -377,20 +377,21 @@ void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge)
 
 /* -- limits --------------------------------------------------------------------------------- */
 
-void kb_topology_limits(const kb_topology *t, kb_limits *out)
+/* Of a cube with the keys of `kind`, and with slices as in cubes of `memory`. */
+static kb_limits limits_of(const kb_topology *t, const struct kind_row *kind,
+                           const struct kind_row *memory)
 {
-    const struct kind_row *kind = &t->kinds[0];
     const struct pe_row *pe = &kind->pe;
 
-    *out = (kb_limits){
+    return (kb_limits){
         .cube_w_mm = t->cube_w_mm,
         .cube_h_mm = t->cube_h_mm,
-        .slice_gbs = kind->hbm.gbs,
+        .slice_gbs = memory->hbm.gbs,
         .sram_gbs = kind->sram.gbs,
         .tcm_read_gbs = kind->tcm_read.gbs,
         .tcm_write_gbs = kind->tcm_write.gbs,
-        .gemm_macs_per_ns = (double)pe->mac[0] * pe->mac[1] * pe->mac[2] * pe->gemm_clock_ghz,
-        .math_elements_per_ns = pe->lanes * pe->math_clock_ghz,
+        .gemm_macs_per_ns = pe_gemm_macs_per_ns(pe),
+        .math_elements_per_ns = pe_math_elements_per_ns(pe),
         .gemm_mac = {pe->mac[0], pe->mac[1], pe->mac[2]},
         .gemm_clock_ghz = pe->gemm_clock_ghz,
         .math_clock_ghz = pe->math_clock_ghz,
@@ -406,4 +407,28 @@ void kb_topology_limits(const kb_topology *t, kb_limits *out)
                                                        : KB_SLICE,
         .granule = t->granule,
     };
+}
+
+void kb_topology_limits(const kb_topology *t, kb_limits *out)
+{
+    const struct kind_row *kind = NULL, *memory = NULL;
+
+    for (uint32_t cube = 0; cube < sim_cubes(t) && (!kind || !memory); cube++) {
+        if (!kind && cube_pe_count(t, cube) > 0)
+            kind = kind_at(t, cube);
+        if (!memory && cube_slice_count(t, cube) > 0)
+            memory = kind_at(t, cube);
+    }
+    *out = limits_of(t, kind ? kind : &t->kinds[0], memory ? memory : &t->kinds[0]);
+}
+
+kb_status kb_cube_limits(const kb_topology *t, uint32_t sip, uint32_t cube, kb_limits *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    uint32_t i = sip * t->cubes + cube;
+
+    if (sip >= t->sips || cube >= t->cubes || !cube_is_there(t, i))
+        return KB_BAD_REQUEST;
+    *out = limits_of(t, kind_at(t, i), kind_at(t, i));
+    return KB_OK;
 }

@@ -160,4 +160,15 @@ static inline uint32_t slice_indices(const struct kb_topology *t)
     return sim_cubes(t) * t->slices;
 }
 
+/* Products and elements that its engines can do at most, of a product's type with the rate 1. */
+static inline double pe_gemm_macs_per_ns(const struct pe_row *pe)
+{
+    return (double)pe->mac[0] * pe->mac[1] * pe->mac[2] * pe->gemm_clock_ghz;
+}
+
+static inline double pe_math_elements_per_ns(const struct pe_row *pe)
+{
+    return pe->lanes * pe->math_clock_ghz;
+}
+
 #endif

@@ -45,6 +45,59 @@ alike why why gemm M=64 N=64 K=64
 alike "load --breakdown" load --pattern uniform --rate 0.2 --txns 2000 --breakdown
 alike list list
 
+# -- keys at their defaults ---------------------------------------------------------------------
+
+printf 'kernbench: 3\nname: plain\nsip: {cube_mesh: {w: 2, h: 1}}\n' >"$work/plain.yaml"
+{
+    cat "$work/plain.yaml"
+    echo 'cube: {sram: {size_mb: 32, size_kb: 0}, hbm: {timing_ns: {rcd: 14.0, cl: 14.0}, bank_queue: 0, ranks: 1}}'
+} >"$work/full.yaml"
+printf 'cubes: {c1: {hbm: {model: banks, preset: ddr4_3200}}}\n' | tee "$work/kinds" | cat "$work/plain.yaml" - >"$work/plain_kinds.yaml"
+cat "$work/full.yaml" "$work/kinds" >"$work/full_kinds.yaml"
+config() { "$any" info --config --machine "$@" 2>&1; }
+for set in cube.sram.size_kb=512 cube.hbm.preset=hbm2_dramsim3 cube.hbm.preset=hbm3_ramulator2 cube.hbm.preset=ddr4_3200; do
+    for sets in "--set $set" "--set cube.hbm.model=banks --set $set" "--set cube.hbm.model=banks --set $set --set cube.hbm.timing_ns.rcd=14"; do
+        # shellcheck disable=SC2086
+        equal "a key that a file gives its default is as one that it leaves out: $sets" \
+            "$(config "$work/plain.yaml" $sets)" "$(config "$work/full.yaml" $sets)"
+        # shellcheck disable=SC2086
+        config "$work/full.yaml" $sets >"$work/resolved.yaml"
+        equal "... and the resolved YAML is the same machine" "$(cat "$work/resolved.yaml")" "$(config "$work/resolved.yaml")"
+    done
+done
+read_of_banks() { "$any" sweep --machine "$1" --src c0.pe0 --dst c1.slice0 --format csv --quiet; }
+equal "so it is beside the preset of a cube" "$(read_of_banks "$work/plain_kinds.yaml")" "$(read_of_banks "$work/full_kinds.yaml")"
+config "$work/full_kinds.yaml" >"$work/resolved.yaml"
+equal "... and the resolved YAML reads as fast" "$(read_of_banks "$work/full_kinds.yaml")" "$(read_of_banks "$work/resolved.yaml")"
+printf 'cube: {sram: {size_kb: 512}}\n' | cat "$work/plain.yaml" - >"$work/small.yaml"
+compiled=$SIM SIM=$any
+refused "two sizes of an SRAM" 2 "--set cube.sram.size_mb=32: 'cube.sram.size_kb' cannot stand beside 'cube.sram.size_mb'" \
+    probe --machine "$work/small.yaml" --set cube.sram.size_mb=32
+refused "a row of a grid that is none" 2 "--set fabric.grid.h=2: 'fabric.grid.h' needs 'fabric.shape: grid'" \
+    probe --machine topologies/cube8.yaml --set fabric.grid.h=2
+SIM=$compiled
+
+# -- PEs that differ ----------------------------------------------------------------------------
+
+# The same machine twice: what its dies of PEs have is said of all cubes, or of their kind alone.
+dies() { printf 'kernbench: 3\nname: dies\nlinks: {l: {bw_gbs: 100.0}}\nsip: {cubes: 2, net: [{list: [c0-c1], link: l}]}
+kinds: {iod: {pes: 0, hbm: {slices: 4, bw_gbs: 500.0}}, xcd: {pes: 4, hbm: {slices: 0}%s}}
+cubes: {c0: %s, c1: %s}\n%s' "$@"; }
+pe='pe: {pe_gemm: {mac: [32, 32, 32]}, pe_math: {lanes: 16}}'
+dies '' iod xcd "cube: {$pe}" >"$work/all.yaml"
+dies ", $pe" iod xcd '' >"$work/own.yaml"
+dies ", $pe" xcd iod '' >"$work/first.yaml"
+rates() { "$any" run "$1" M=64 --machine "$work/$2.yaml" --format csv --quiet | cut -d, -f1-3,5,7-; }
+for bench in softmax gemm; do
+    for yaml in own first; do
+        equal "peaks are those of the kind of the PEs: $bench, $yaml" "$(rates $bench all)" "$(rates $bench $yaml)"
+    done
+done
+printf 'cubes: {c1: {pe: {pe_math: {lanes: 192}}}}\n' | cat "$work/plain.yaml" - >"$work/mixed.yaml"
+peak() { "$any" run softmax M=16 N=64 --machine "$@" --format json --quiet | jq '.rows[0] | .math_elements / .kernel_ns / .peak_pct * 100 | round'; }
+equal "... of PEs that differ their sum: 8 of 64 elements and 8 of 192" "$((8 * 64 + 8 * 192))" "$(peak "$work/mixed.yaml")"
+equal "... and where all are alike" "$((16 * 64))" "$(peak "$work/plain.yaml")"
+
 # -- vectors ------------------------------------------------------------------------------------
 
 for rows in tests/vectors/*.csv; do

@@ -230,6 +230,21 @@ else
     ok "300,000 events take no more memory than a tenth of them"
 fi
 
+# -- cubes that differ ---------------------------------------------------------------------------
+
+# Two PEs of 4 + 1 channels, two slices and two SRAMs; the switch has none.
+printf 'kernbench: 3\nname: mixed\nlinks: {l: {bw_gbs: 100.0}}\nsip: {cubes: 3, net: [{list: [c0-c1, c2-c1], link: l}]}
+kinds: {xcd: {hbm: {slices: 0}, pes: 2, pe: {pe_dma: {read_channels: 4}}}, iod: {pes: 0, hbm: {slices: 2}}}
+cubes: {c1: xcd, c0: iod, c2: {pes: 0, hbm: {slices: 0}}}\n' >mixed.yaml
+{
+    echo issue_ns,op,src,dst,offset,nbytes
+    for i in 1 2 3 4; do printf '0,read,c1.pe%d,c0.slice0,0,64K\n' 0 1; done
+} >mixed.csv
+run replay mixed.csv --machine mixed.yaml --trace mixed.json --quiet -o mixed.out
+equal "counters are of the stations that cubes have" '[["PE DMA channels busy",80],["memories busy",25]]' \
+    "$(jq -c '[.traceEvents[] | select(.ph == "C" and (.name | test("channels busy|memories busy")))] | group_by(.name) |
+        map([.[0].name, ([.[].args.value] | max)])' mixed.json)"
+
 # -- banks --------------------------------------------------------------------------------------
 
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,h2d,host,c0.slice0,0,4K\n' >host.csv

@@ -56,24 +56,22 @@ static const char *algorithm_of(const struct launch_rows *l)
 }
 
 /* Rates that do not exist stay 0, and their cells empty. */
-static void find_rates(const struct launch_rows *l, struct launch_row *row)
+static void find_rates(struct launch_row *row)
 {
     const kb_launch_result *launch = &row->launch;
-    double ns = (double)row->kernel_fs / KB_FS_PER_NS, pes = launch->pes;
+    double ns = (double)row->kernel_fs / KB_FS_PER_NS;
     double bytes = (double)(launch->dma_read_bytes + launch->dma_write_bytes);
     double macs = (double)launch->gemm_macs, elements = (double)launch->math_elements;
     double operations = 2 * macs + elements;
-    kb_limits limits;
 
-    kb_topology_limits(kb_bench_topology(l->run), &limits);
     if (bytes > 0)
         row->ops_per_byte = operations / bytes;
     if (row->kernel_fs <= 0)
         return;
     row->tflops = operations / ns / 1000;
     row->gbs = bytes / ns;
-    row->peak_pct = macs > 0 ? 100 * launch->gemm_rated_macs / (ns * pes * limits.gemm_macs_per_ns)
-                             : 100 * elements / (ns * pes * limits.math_elements_per_ns);
+    row->peak_pct = macs > 0 ? 100 * launch->gemm_rated_macs / (ns * launch->gemm_macs_per_ns)
+                             : 100 * elements / (ns * launch->math_elements_per_ns);
 }
 
 int64_t launches_fs(const kb_sim *sim)
@@ -105,7 +103,7 @@ static bool launch_row(void *arg, uint64_t i, struct cell *cells)
         return false;
     row.kernel_fs = row.launch.last_end_fs - row.launch.start_fs;
     row.total_fs = row.launch.response_fs - row.launch.launch_fs;
-    find_rates(l, &row);
+    find_rates(&row);
     record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }

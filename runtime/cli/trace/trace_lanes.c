@@ -396,26 +396,49 @@ static int64_t n_link_stations(struct lanes *l)
     return n;
 }
 
+/* Stations of one cube; a switch has none. */
+static int64_t of_cube(const struct lanes *l, enum station_class station, uint32_t sip, uint32_t at)
+{
+    kb_limits limits;
+    kb_cube cube;
+
+    if (kb_cube_get(l->topo, sip, at, &cube) != KB_OK ||
+        kb_cube_limits(l->topo, sip, at, &limits) != KB_OK ||
+        (cube.pe_places == 0 && cube.n_slices == 0))
+        return 0;
+    switch (station) {
+    case CLASS_MEMORY:
+        return cube.n_slices + 1; /* an SRAM */
+    case CLASS_CHANNEL:
+        return cube.n_pes * ((int64_t)limits.read_channels + limits.write_channels);
+    case CLASS_ENGINE:
+        return (int64_t)limits.read_engines + limits.write_engines;
+    case CLASS_LINK:
+    case CLASS_PE_ENGINE:
+    case CLASS_PORT:
+    case CLASS_NONE:
+        break;
+    }
+    return 0;
+}
+
 /*
  * How many stations of a class the machine has, for the counters in per cent: on cube8 64 slices
  * and 8 SRAMs are 72 memories, so one that is busy is 1.4 %.
  */
 int64_t lanes_total(struct lanes *l, enum station_class station)
 {
-    int64_t cubes = (int64_t)l->info.sips * l->info.cubes_per_sip;
-    int64_t pes = kb_pe_count(l->topo);
-    kb_limits limits;
+    int64_t pes = kb_pe_count(l->topo), n = 0;
 
-    kb_topology_limits(l->topo, &limits);
     switch (station) {
     case CLASS_MEMORY:
-        return kb_slice_count(l->topo) + cubes; /* an SRAM each */
     case CLASS_CHANNEL:
-        return pes * ((int64_t)limits.read_channels + limits.write_channels);
+    case CLASS_ENGINE:
+        for (uint32_t i = 0; i < l->info.sips * l->info.cubes_per_sip; i++)
+            n += of_cube(l, station, i / l->info.cubes_per_sip, i % l->info.cubes_per_sip);
+        return n;
     case CLASS_LINK:
         return n_link_stations(l);
-    case CLASS_ENGINE:
-        return cubes * ((int64_t)limits.read_engines + limits.write_engines);
     case CLASS_PE_ENGINE: /* GEMM and MATH */
     case CLASS_PORT:      /* read and write */
         return 2 * pes;

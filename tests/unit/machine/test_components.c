@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "cube8.h"
+#include "support/any_topology.h"
 #include "tray32.h"
 
 static const kb_topology *const topologies[] = {&cube8_topology, &tray32_topology};
@@ -166,6 +167,31 @@ static void limits_are_those_of_the_yaml(void **state)
     assert_int_equal(limits.write_engines, 1);
 }
 
+/* Where cubes differ: of the first with PEs, the first with slices; and of each by itself. */
+static void limits_are_those_of_cubes_that_have_the_parts(void **state)
+{
+    const kb_topology *topo =
+        any_topology("kernbench: 3\nname: t\nlinks: {l: {bw_gbs: 100.0}}\n"
+                     "sip: {cubes: 3, net: [{list: [c0-c1, c1-c2], link: l}]}\n"
+                     "kinds: {xcd: {hbm: {slices: 0}, pe: {pe_math: {lanes: 16}}}}\n"
+                     "cubes: {c0: {pes: 0, hbm: {slices: 0}}, c1: xcd, c2: {pes: 0, hbm: {slices: "
+                     "2, bw_gbs: 512.0}}}\n");
+    kb_limits limits;
+
+    (void)state;
+    assert_non_null(topo);
+    kb_topology_limits(topo, &limits);
+    assert_true(limits.slice_gbs == 512);
+    assert_int_equal(limits.math_lanes, 16);
+    assert_int_equal(kb_cube_limits(topo, 0, 1, &limits), KB_OK);
+    assert_true(limits.math_lanes == 16 && limits.slice_gbs == 256);
+    assert_int_equal(kb_cube_limits(topo, 0, 2, &limits), KB_OK);
+    assert_true(limits.math_lanes == 64 && limits.slice_gbs == 512);
+    assert_int_equal(kb_cube_limits(topo, 0, 3, &limits), KB_BAD_REQUEST);
+    assert_int_equal(kb_cube_limits(topo, 1, 0, &limits), KB_BAD_REQUEST);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +200,7 @@ int main(void)
         cmocka_unit_test(nodes_say_what_they_are),
         cmocka_unit_test(edges_say_length_and_bandwidth),
         cmocka_unit_test(limits_are_those_of_the_yaml),
+        cmocka_unit_test(limits_are_those_of_cubes_that_have_the_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,6 +153,15 @@ net "rings of two cubes: each link has a place of its own" two.yaml sip 'len(d2d
 net "an L2, between the PEs and the NoC" $topologies/mi300x_caches.yaml cube '"sip0.cube4.l2" in nodes and
     {a for a, b in edges if b == "sip0.cube4.l2" and "pe" in a} == {f"sip0.cube4.pe{p}.pe_dma" for p in range(38)} and
     ("sip0.cube4.l2", "sip0.cube4.noc") in edges' --at c4
+for pe in c4.pe7 c0.pe0; do
+    yaml=$topologies/mi300x_caches.yaml l2='"sip0.cube4.l2" in nodes and ("sip0.cube4.pe7.pe_dma", "sip0.cube4.l2") in edges and
+        not any("xbar" in name for name in nodes)'
+    [ $pe = c4.pe7 ] || yaml=$topologies/cube8.yaml l2='not any("l2" in name for name in nodes) and ("sip0.cube0.pe0.pe_dma", "sip0.cube0.xbar.pe0") in edges'
+    net "beside $pe stands what its slices are behind" $yaml pe "$l2" --at $pe
+done
+printf 'kernbench: 3\nname: own\nsip: {cube_mesh: {w: 2, h: 1}}
+cubes: {c1: {pe: {pe_dma: {read_channels: 5}, pe_tcm: {size_mb: 3, read_gbs: 99}, pe_gemm: {mac: [4, 2, 8]}, pe_math: {lanes: 7}}}}\n' >own.yaml
+net "a PE has the numbers of its cube" own.yaml pe '{"channels: 5 read, 1 write", "4 \u00d7 2 \u00d7 8 MAC, 1 GHz", "7 lanes, 1 GHz", "3 MiB, reads at 99 GB/s"} <= set(texts)' --at c1.pe0
 printf 'kernbench: 3\nname: hole\nmissing: [c5]\nbroken: [c0-c1]
 sip: {cubes: 16, net: [{mesh: [4, 4]}, {list: [c0-c3, c0-c2, c0-c2, c1-c13, c4-c11]}]}\n' >hole.yaml
 net "a mesh with a hole and links beside: a grid, and links past cubes beside its rows" hole.yaml sip 'len(d2d) == 48 and no_overlap() and

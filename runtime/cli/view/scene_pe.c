@@ -1,10 +1,11 @@
 /*
- * scene_pe.c -- the picture of one PE: its seven components, and their edges to NoC and crossbar.
+ * scene_pe.c -- the picture of one PE: its seven components, and their edges to NoC and crossbar,
+ * or to the L2 of its cube, which stands between it and all slices.
  *
  * Blocks have fixed places: pe_cpu and pe_scheduler in the middle, pe_dma and the two engines in a
  * row below them, pe_tcm under all; pe_fetch_store, which has no edges, stands at the upper right,
- * the NoC and the crossbar outside at the left. Nothing is to scale, since the topology gives a PE
- * one point, where it meets the NoC.
+ * the NoC and the crossbar (or L2) outside at the left. Nothing is to scale, since the topology
+ * gives a PE one point, where it meets the NoC.
  *
  * On cube8 the details are: pe_dma "channels: 1 read, 1 write", pe_gemm "16 x 16 x 16 MAC, 1 GHz",
  * pe_math "64 lanes, 1 GHz", pe_tcm "16 MiB, reads at 512 GB/s". Edges from pe_cpu through
@@ -77,10 +78,12 @@ static void add_block(struct pe *p, enum block b, const char *name, const char *
 {
     char full[KB_NODE_BYTES];
 
-    if (b == XBAR)
-        snprintf(full, sizeof full, "xbar.pe%u", p->at.pe);
-    else
+    if (b != XBAR)
         snprintf(full, sizeof full, "pe%u.%s", p->at.pe, name);
+    else if (scene_find(p->sc, p->at.sip, p->at.cube, "l2") != SCENE_NONE)
+        strcpy(full, "l2");
+    else
+        snprintf(full, sizeof full, "xbar.pe%u", p->at.pe);
     struct scene_node *n = scene_add_node(p->sc, SCENE_BOX, classes, x, y, w, h);
     p->node[b] = b == NOC ? noc_of(p) : scene_find(p->sc, p->at.sip, p->at.cube, full);
     p->shown[b] = (uint32_t)p->sc->n_nodes - 1;
@@ -100,7 +103,7 @@ static void add_details(struct pe *p)
     char text[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES], number[SVG_NUMBER_BYTES];
     const kb_endpoint tcm = {KB_TCM, p->at.sip, p->at.cube, p->at.pe};
 
-    kb_topology_limits(p->sc->cli->topo, &limits);
+    kb_cube_limits(p->sc->cli->topo, p->at.sip, p->at.cube, &limits);
     snprintf(text, sizeof text, "channels: %u read, %u write", limits.read_channels,
              limits.write_channels);
     set_detail(p, DMA, text);
@@ -188,7 +191,8 @@ static void add_edge(void *arg, const kb_edge *edge)
     struct pe *p = arg;
     int from = block_of(p, edge->from), to = block_of(p, edge->to);
 
-    if (from == N_BLOCKS || to == N_BLOCKS || (from == NOC && to == XBAR))
+    if (from == N_BLOCKS || to == N_BLOCKS || (from == NOC && to == XBAR) ||
+        (from == XBAR && to == NOC))
         return;
     struct scene_edge *e = scene_add_edge(p->sc, edge, p->shown[from], p->shown[to]);
     const struct scene_node *a = &p->sc->node[p->shown[from]], *b = &p->sc->node[p->shown[to]];

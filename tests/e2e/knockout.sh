@@ -94,6 +94,9 @@ why_cached >out
 equal "cache_off is the machine without caches" "$(time_of --set cube.hbm.cache.size_mb=0)" "$(of cache_off kernel_ns)"
 [ -n "$(of cache_all kernel_ns)" ]
 ok "and there is a row with all lines there"
+"$B/kernbench" why softmax --machine cached.yaml >out 2>&1
+[ "$(grep -c ' -[0-9]' out)" -eq 1 ] && grep -q '^cache_off .* -[0-9]' out && ! grep 'below 0' out
+ok "that caches are worth something needs no excuse"
 "$SIM" why gemm M=64 N=64 K=64 --format csv --quiet | grep cache >found
 nothing "$(cat found)"
 ok "a machine without caches has no such rows"

@@ -43,7 +43,7 @@ $(O)/model_files.c: $(MODELS)
 	    echo '    {NULL, NULL},'; echo '};'; } > $(NEW) $(PUT)
 
 # Styles and script of pictures and of a report's page, as C strings; without indentation, and lines of comments.
-REPORT_FILES := runtime/cli/view/svg.css runtime/cli/report/report.css runtime/cli/report/report_plots.js runtime/cli/report/report_tables.js runtime/cli/report/report_sections.js runtime/cli/report/report.js
+REPORT_FILES := runtime/cli/view/svg.css runtime/cli/report/report.css runtime/cli/report/report_plots.js runtime/cli/report/report_keys.js runtime/cli/report/report_tables.js runtime/cli/report/report_sections.js runtime/cli/report/report.js
 $(O)/report_files.c: $(REPORT_FILES)
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; echo '#include "cli/view/svg.h"'; \

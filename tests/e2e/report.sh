@@ -87,6 +87,21 @@ equal "the roofs are those of all PEs and slices" "524288 4096 16384" "$(data -r
 equal "the critical path, by kernel and line, adds up to what --breakdown has" \
     "$(awk -F, '$1 == "path" { sum[$2] += $7 } END { for (of in sum) printf "%s %.3f\n", of, sum[of] }' why.csv | sort)" \
     "$(data -r '.sums.rows[] | select(.[0] == "path") | [.[1], (.[2:] | add)] | @tsv' | awk -F'\t' '{ printf "%s %.3f\n", $1, $2 }' | sort)"
+SIM=$B/kernbench run report run softmax M=16 --machine "$root/topologies/mi300x_caches.yaml" --quiet -o page.html
+"$B/kernbench" run softmax M=16 --machine "$root/topologies/mi300x_caches.yaml" --quiet --breakdown --format csv >why.csv
+grep -q '^path,.*,cache_wait,\|^path,.*,pending_wait,' why.csv
+ok "what waits for a cache"
+equal "... is part of the path, too" \
+    "$(awk -F, '$1 == "path" { sum[$2] += $7 } END { for (of in sum) printf "%s %.3f\n", of, sum[of] }' why.csv | sort)" \
+    "$(data -r '.sums.rows[] | select(.[0] == "path") | [.[1], (.[2:] | add)] | @tsv' | awk -F'\t' '{ printf "%s %.3f\n", $1, $2 }' | sort)"
+shows '<dd>1 SIP of 12 cubes, 304 PEs in all, links fifo</dd>'
+ok "a net has no rows and columns, and its cubes have not all as many PEs"
+equal "roofs are sums over what cubes have" "304 8 5300" "$(data -r '.limits | "\(.pes) \(.slices) \(.memory_gbs)"')"
+printf 'kernbench: 3\nname: own\nsip: {cube_mesh: {w: 2, h: 1}}
+cubes: {c1: {hbm: {bw_gbs: 512.0}, pe: {pe_gemm: {mac: [32, 16, 16]}, pe_math: {lanes: 192}}}}\n' >own.yaml
+run report run softmax M=16 --machine own.yaml --quiet -o page.html
+equal "... that differ" "$((8 * 3 * 2 * 4096)) $((8 * 256)) $((8 * 768))" "$(data -r '.limits | "\(.gemm_gops) \(.math_gops) \(.memory_gbs)"')"
+run report run gemm M=64 --verify --seed 7 -o page.html
 [ "$(grep -c '^<figure class=machine' page.html)" -eq 3 ] && [ "$(stat -c %s page.html)" -lt 300000 ]
 ok "SIP, cube and PE are drawn, and the page is no larger than it has to be"
 run report load --pattern local --rate 0.2,1.0 --txns 20000 -o page.html

@@ -587,6 +587,34 @@ def check_keys(browser, folder):
         ok([text for at, text in items if at.endswith(end) and KEYS_AT[end] in text], f"keys: {end} of {bench} names its key", items)
 
 
+def check_kinds(browser, folder):
+    """On a net of cubes that differ, with caches: keys to try are those of the place, and what is largest is shown."""
+    name = "kinds"
+    path = os.path.join(folder, "kinds.html")
+    machine = ["run", "gemm", "M=256", "N=256", "K=256", "--quiet", "--machine", "topologies/mi300x_caches.yaml"]
+    program = os.path.join(BUILD, "_m", "cube8", "cube8")
+    subprocess.run([program, "report", *machine, "-o", path], check=True, capture_output=True)
+    look(browser, 1280, "light")
+    browser.get("file://" + path)
+    check_causes(browser, name, data_of(browser))
+    texts = browser.execute_script("return [...document.querySelectorAll('#summary li')].map((e) => e.textContent)")
+    items = [(at, text) for text in texts for at in re.findall("most at (.+?)to try: ", text)]
+    expected = (("slice", "kinds.iod.hbm."), (".l2", "kinds.xcd.l2."), (".port", "links.usr_"), ("pe_tcm.", "cube.pe.pe_tcm."))
+    ok(all(key in text for at, text in items for word, key in expected if word in at) and any(".port" in at for at, _ in items)
+       and any(".l2" in at for at, _ in items), f"{name}: keys are those of cubes and links", items)
+    ok(not any(key in text for text in texts for key in ("sip.d2d", " cube.hbm", " cube.noc")), f"{name}: and none is without effect", texts)
+    ok(any("try: kinds.iod.hbm.latency_ns: 300.0, kinds.xcd.l2.latency_ns: 120.0, kinds.iod.hbm.cache.latency_ns: 100.0" in text for text in texts)
+       and any("try: links.usr_h.latency_ns: 15.0" in text for text in texts), f"{name}: of overheads and wires the largest", texts)
+    shown = json.loads(subprocess.run([program, *machine, "--breakdown", "--format", "json"], check=True, capture_output=True).stdout)
+    path = [row for row in shown["rows"] if row["by"] == "path" and row["of"] == "gemm"]
+    share = sum(row["pct"] for row in path if row["cause"] == "overhead")
+    ok(any(text.startswith(f"{share:.1f} %overhead of nodes") for text in texts), f"{name}: shares are those of --breakdown", (share, texts))
+    heads = {table["id"]: table["columns"] for table in browser.execute_script(TABLES)}
+    ok(all(any(head.startswith("overhead of nodes") for head in heads[table]) for table in ("lines", "sums")),
+       f"{name}: tables without room for all columns have the largest", heads)
+    equal(browser.get_log("browser"), [], f"{name}: nothing on the console")
+
+
 def check_hostile(browser, folder):
     """Tags in the name of a file and of kernels stay texts, also where the script writes them."""
     name = "hostile names"
@@ -656,6 +684,8 @@ def main():
                     ok(False, f"{name}: can be tested", traceback.format_exc())
             if not sys.argv[1:] or "keys" in sys.argv[1:]:
                 check_keys(browser, folder)
+            if not sys.argv[1:] or "kinds" in sys.argv[1:]:
+                check_kinds(browser, folder)
             if not sys.argv[1:] or "hostile" in sys.argv[1:]:
                 check_hostile(browser, folder)
         finally:

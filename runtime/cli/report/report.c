@@ -201,19 +201,36 @@ static void put_head(const struct report *r, struct sink *s)
     sink_text(s, "</code> <button type=button id=copy hidden>Copy</button></div>\n");
 }
 
+/* "1 SIP of 4 x 2 cubes of 8 PEs, links fifo". A net has no rows and columns; where cubes differ,
+ * PEs are those of the whole machine. */
+static void put_machine(const struct cli *cli, struct sink *s)
+{
+    const kb_info *info = &cli->info;
+    uint32_t n = kb_pe_count(cli->topo);
+    bool is_even = n == info->sips * info->cubes_per_sip * info->pes_per_cube;
+    char cubes[32], text[160];
+
+    if (strstr(info->config, "\n  cube_mesh:"))
+        snprintf(cubes, sizeof cubes, "%u x %u", info->mesh_w, info->mesh_h);
+    else
+        snprintf(cubes, sizeof cubes, "%u", info->cubes_per_sip);
+    snprintf(text, sizeof text, "%u SIP%s of %s cubes%s%u PE%s%s, links %s", info->sips,
+             info->sips == 1 ? "" : "s", cubes, is_even ? " of " : ", ",
+             is_even ? info->pes_per_cube : n, (is_even ? info->pes_per_cube : n) == 1 ? "" : "s",
+             is_even ? "" : " in all", info->links);
+    put_fact(s, "machine", text);
+}
+
 /* What a reader needs to repeat the run; report.js adds the arguments. */
 static void put_facts(const struct report *r, struct sink *s)
 {
     const kb_info *info = &r->cli->info;
-    char text[160];
+    char text[32];
 
     sink_text(s, "<dl class=facts id=facts>\n");
     put_fact(s, "topology", info->name);
     put_fact(s, "configuration", info->hash);
-    snprintf(text, sizeof text, "%u SIP%s of %u x %u cubes of %u PE%s, links %s", info->sips,
-             info->sips == 1 ? "" : "s", info->mesh_w, info->mesh_h, info->pes_per_cube,
-             info->pes_per_cube == 1 ? "" : "s", info->links);
-    put_fact(s, "machine", text);
+    put_machine(r->cli, s);
     snprintf(text, sizeof text, "%llu", (unsigned long long)r->cli->opts.seed);
     put_fact(s, "seed", text);
     put_fact(s, "kernbench", KB_VERSION);
@@ -226,17 +243,28 @@ static void put_facts(const struct report *r, struct sink *s)
  * operations. */
 static void put_limits(const struct report *r, struct sink *s)
 {
-    double pes = kb_pe_count(r->cli->topo);
-    kb_limits limits;
+    const kb_info *info = &r->cli->info;
+    double gemm_gops = 0, math_gops = 0, memory_gbs = 0;
 
-    kb_topology_limits(r->cli->topo, &limits);
+    for (uint32_t i = 0; i < info->sips * info->cubes_per_sip; i++) {
+        uint32_t sip = i / info->cubes_per_sip, at = i % info->cubes_per_sip;
+        kb_limits limits;
+        kb_cube cube;
+
+        if (kb_cube_get(r->cli->topo, sip, at, &cube) != KB_OK ||
+            kb_cube_limits(r->cli->topo, sip, at, &limits) != KB_OK)
+            continue;
+        gemm_gops += 2 * limits.gemm_macs_per_ns * cube.n_pes;
+        math_gops += limits.math_elements_per_ns * cube.n_pes;
+        memory_gbs += limits.slice_gbs * cube.n_slices;
+    }
     json_key(s, "limits");
     sink_char(s, '{');
-    json_number(s, "pes", pes);
+    json_number(s, "pes", kb_pe_count(r->cli->topo));
     json_number(s, "slices", kb_slice_count(r->cli->topo));
-    json_number(s, "gemm_gops", 2 * limits.gemm_macs_per_ns * pes);
-    json_number(s, "math_gops", limits.math_elements_per_ns * pes);
-    json_number(s, "memory_gbs", limits.slice_gbs * kb_slice_count(r->cli->topo));
+    json_number(s, "gemm_gops", gemm_gops);
+    json_number(s, "math_gops", math_gops);
+    json_number(s, "memory_gbs", memory_gbs);
     sink_char(s, '}');
 }
 
@@ -314,6 +342,7 @@ static enum exit_code write_page(struct report *r, struct sink *s)
     put_data(r, s);
     sink_text(s, "<script>\n");
     sink_text(s, report_plots_js);
+    sink_text(s, report_keys_js);
     sink_text(s, report_tables_js);
     sink_text(s, report_sections_js);
     sink_text(s, report_js);

@@ -1,7 +1,7 @@
 // report.js -- a report's page: the machine, the first screen, then the sections.
 (() => {
     const { html, svg, text, fixed, short, least, most } = draw;
-    const { rows, sums, breakdown, use, place, nameOf, keys, section, tile, ranking, tables, table, data } = report;
+    const { rows, sums, breakdown, use, place, nameOf, section, tile, ranking, tables, table, data } = report;
     const {
         causes,
         kernelPath,

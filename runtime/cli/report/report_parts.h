@@ -6,9 +6,9 @@
 
 enum { REPORT_ROWS_KEPT = 100000 /* of a table */ };
 
-/* Style and script of every page: report.css, and four scripts in this order. */
-extern const char report_css[], report_plots_js[], report_tables_js[], report_sections_js[],
-    report_js[];
+/* Style and script of every page: report.css, and five scripts in this order. */
+extern const char report_css[], report_plots_js[], report_keys_js[], report_tables_js[],
+    report_sections_js[], report_js[];
 
 /* -- JSON ----------------------------------------------------------------------------------- */
 

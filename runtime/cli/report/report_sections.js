@@ -1,15 +1,21 @@
 // report_sections.js -- what the sections of a report's page show: causes, plots, parts of time, distances, banks.
 const sections = (() => {
     const { html, svg, text, fixed, short, least, most } = draw;
-    const { Frame, rows, sums, breakdown, use, place, CAUSES, keys, partsOf, total, tile, table, data } = report;
+    const { Frame, rows, sums, breakdown, use, place, CAUSES, keysAt, partsOf, total, tile, table, data } = report;
     const { page, limits, notes, distances } = data;
 
     // -- what takes the time ------------------------------------------------------------------------------
 
+    function gbsOf(name) {
+        const row = use.rows.find((r) => use.get(r, "name") === name);
+
+        return row ? use.get(row, "gbs") : null;
+    }
+
     // Causes of what rows `by`, `of` of the breakdown are of, with the places where most of each was.
     function causes(row, by, of) {
-        const parts = partsOf(sums, row).filter((part) => part.value > 0).sort((a, b) => b.value - a.value),
-              all = total(parts);
+        const all = total(partsOf(sums, row)),
+              parts = partsOf(sums, row).filter((part) => part.value > 0).sort((a, b) => b.value - a.value);
         const places = breakdown.where("by", by).filter((r) => by === "all" || breakdown.get(r, "of") === of);
 
         return parts.map((part) => {
@@ -21,7 +27,7 @@ const sections = (() => {
                 pct: 100 * part.value / all,
                 at,
                 words: `${fixed(part.value, 2)} ns` + (at ? `, most at ${place(at)}` : ""),
-                keys: CAUSES[part.cause][2](at).filter((key) => keys.has(key))
+                keys: keysAt(CAUSES[part.cause][2](at), at, gbsOf(at))
             };
         });
     }
@@ -394,18 +400,22 @@ const sections = (() => {
                           .map((b) => ({...b, value: total(b.parts), words: fixed(total(b.parts), 2) + " ns" }))
                           .filter((b) => b.value > 0);
 
-        return sized.length ? draw.stacks(title, sized, absolute ? most(sized.map((b) => b.value)) : 0) : null;
+        const drawn = (b) => total(b.parts.filter((part) => part.value > 0));
+        return sized.length ? draw.stacks(title, sized, absolute ? most(sized.map(drawn)) : 0) : null;
     }
 
-    // The same numbers as the bars, so that nothing is shown by colour alone.
+    // The same numbers as the bars, so that nothing is shown by colour alone. The smallest are left out first.
     function partsTable(id, caption, made) {
         const names = [...new Set(made.flatMap((b) => b.parts.map((part) => part.name)))];
+        const size = (name) =>
+            total(made.flatMap((b) => b.parts).filter((part) => part.name === name).map((part) => ({ value: Math.abs(part.value) })));
+        const bySize = [...names].sort((a, b) => size(a) - size(b));
 
         return table(id, caption, new Frame({
                          columns: ["of", "ns", ...names.map((name) => name + " %")],
                          types: "tn" +
                              "p".repeat(names.length),
-                         ranks: [-1, -1, ...names.map((_, i) => i)],
+                         ranks: [-1, -1, ...names.map((name) => bySize.indexOf(name))],
                          all: made.length,
                          rows: made.map(
                              (b) =>

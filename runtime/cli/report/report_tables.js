@@ -71,8 +71,12 @@ const report = (() => {
 
     // -- causes of time: name, colour, what of the machine is behind it -------------------------------
 
-    const port = (at) => /write/.test(at) ? ["cube.pe.pe_tcm.write_gbs"] : ["cube.pe.pe_tcm.read_gbs"];
-    const memory = (at) => /pe_tcm/.test(at) ? port(at) : /sram/.test(at) ? ["cube.sram.bw_gbs"] : ["cube.hbm.bw_gbs"];
+    const port = (at) =>
+        ["read", "write"].filter((way) => !at || at.endsWith("." + way)).map((way) => `cube.pe.pe_tcm.${way}_gbs`);
+    const memory = (at) => /pe_tcm/.test(at) ? port(at) :
+        /sram/.test(at)                      ? ["cube.sram.bw_gbs"] :
+        /\.l2$/.test(at)                     ? ["cube.l2.bw_gbs"] :
+                                               ["cube.hbm.bw_gbs"];
     const links = (at) => /xbar/.test(at) ? ["cube.xbar.pe_gbs", "cube.xbar.chain_gbs"] :
         /bridge/.test(at)                 ? ["cube.bridge.bw_gbs"] :
         /io/.test(at)                     ? ["sip.io.link.bw_gbs", "sip.io.shore.bw_gbs"] :
@@ -80,12 +84,18 @@ const report = (() => {
     // At the scheduler a command waits for what pe_gemm has before it: a product of its accumulator, other tiles.
     const engine = (at) => /gemm|scheduler/.test(at) ? ["cube.pe.pe_gemm.mac", "cube.pe.pe_gemm.clock_ghz"] :
         /math/.test(at)                              ? ["cube.pe.pe_math.lanes", "cube.pe.pe_math.clock_ghz"] :
-                                                       ["cube.m_cpu.dma_read", "cube.m_cpu.dma_write"];
+        /m_cpu/.test(at)                             ? ["cube.m_cpu.dma_read", "cube.m_cpu.dma_write"] :
+                                                       [];
+    const OVERHEADS = ["xbar.overhead_ns", "ucie.overhead_ns", "noc.overhead_ns", "hbm.overhead_ns", "hbm.latency_ns",
+                       "hbm.cache.latency_ns", "l2.latency_ns"].map((key) => "cube." + key);
     const CAUSES = {
-        overhead: ["overhead of nodes", "c-overhead", () => ["cube.ucie.overhead_ns", "cube.xbar.overhead_ns"]],
-        wire: ["wire", "c-wire", () => ["ns_per_mm"]],
+        overhead: ["overhead of nodes", "c-overhead", () => [{ largest: OVERHEADS }]],
+        wire: ["wire", "c-wire", () => [{ largest: ["links.latency_ns"] }, "ns_per_mm"]],
         // It is told at the memory, also where a link on the way is narrower.
-        drain: ["bytes at the bottleneck", "c-drain", (at) => [...memory(at), "cube.noc.bw_gbs"]],
+        drain: [
+            "bytes at the bottleneck", "c-drain",
+            (at) => /\.l2$/.test(at) ? ["cube.l2.pe_gbs", "cube.l2.bw_gbs"] : [...memory(at), "cube.noc.bw_gbs"]
+        ],
         response: ["response", "c-response", () => []],
         channel_wait: [
             "wait for a DMA channel", "c-channel",
@@ -106,15 +116,18 @@ const report = (() => {
         refresh_wait: ["wait for a refresh", "c-barrier", () => ["cube.hbm.timing_ns.rfc"]],
         row_wait: ["wait for a row", "c-queue-pe", () => ["cube.hbm.map"]],
         bus_wait: ["wait for the memory's bus", "c-queue-port", () => ["cube.hbm.channels"]],
-        cache_wait: ["wait for the memory's cache", "c-queue-port", () => ["cube.hbm.cache.bw_gbs"]],
+        cache_wait: [
+            "wait for a cache", "c-queue-port",
+            (at) => /\.l2$/.test(at) ? ["cube.l2.bw_gbs", "cube.l2.mshrs"] : ["cube.hbm.cache.bw_gbs", "cube.hbm.cache.mshrs"]
+        ],
         pending_wait: ["wait for lines on their way", "c-queue-pe", () => []],
         return: ["way back of data", "c-response", () => []],
-        router_wait: ["wait in a router", "c-link", () => ["contention.vcs", ...links("")]],
+        router_wait: ["wait in a router", "c-link", (at) => ["contention.vcs", ...links(at)]],
         credit_wait: ["wait for buffer room", "c-engine", () => ["contention.buffer_bytes"]],
         operand_wait: ["wait for operands in flight", "c-queue-pe", () => []],
         room_wait: ["wait for room in the TCM", "c-queue-port", () => ["cube.pe.pe_tcm.size_mb"]],
         kernel: ["kernel", "c-drain", () => []],
-        launch: ["launch and response", "c-overhead", () => []],
+        launch: ["launch by software", "c-overhead", () => ["software.launch_ns"]],
     };
     // The column of a cause in sums, rows of replay, load, sweep and probe.
     const COLUMN_OF = {
@@ -137,14 +150,7 @@ const report = (() => {
     };
     const columnOf = (cause) => COLUMN_OF[cause] ?? cause + "_ns";
 
-    // Keys of the machine with their values, of its YAML: "cube.hbm.bw_gbs" -> "256.0".
-    const keys = new Map();
-    const path = [];
-    for (const [, indent, key, value] of (data.rows?.topology?.config ?? "").matchAll(/^( *)([\w.]+): ?(.*)$/gm)) {
-        path.splice(indent.length / 2, 9, key);
-        if (value)
-            keys.set(path.join("."), value);
-    }
+    const keysAt = machineKeys(data.rows?.topology?.config ?? "");
 
     // The parts of a row of `frame`, in ns.
     function partsOf(frame, row) {
@@ -205,7 +211,7 @@ const report = (() => {
                                 html(
                                     "span", { class: "detail" }, "to try: ",
                                     item.keys.map(
-                                        (key, i) => [i ? ", " : "", html("code", {}, `${key}: ${keys.get(key)}`)])) :
+                                        ({ key, value }, i) => [i ? ", " : "", html("code", {}, `${key}: ${value}`)])) :
                                 null)))),
             note ? html("p", { class: "detail" }, note) : null);
     }
@@ -372,7 +378,7 @@ const report = (() => {
         place,
         nameOf,
         CAUSES,
-        keys,
+        keysAt,
         partsOf,
         total,
         section,

@@ -347,8 +347,6 @@ static const struct column sum_columns[] = {COLUMN_WORD("by", struct sum, by, op
                                             COLUMN("of", CELL_TEXT, struct sum, of),
                                             KB_CAUSES(SUM)};
 
-enum { N_ROUTER_CAUSES = 3 }; /* the last ones: without routers they have no columns */
-
 struct sums {
     struct sum *sum; /* owned */
     size_t n, cap;
@@ -388,8 +386,6 @@ enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);
     struct rows sums = {ROWS_COLUMNS(sum_columns), ROWS_ARRAY(s.sum, s.n)};
-    if (!cmd_has_return(cli))
-        sums.n_columns -= N_ROUTER_CAUSES;
     if (!status)
         cli->page->breakdown(cli->report, &causes, &sums);
     free_all(&c);

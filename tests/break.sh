@@ -642,7 +642,7 @@ break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if 
 break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
 break_it 'a dispatch that ends with its command' runtime/cli/trace/trace_commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0\)/if (true)/'
-break_it 'a number of 72 memories that is 64' $lanes 's/return kb_slice_count\(l->topo\) \+ cubes;/return kb_slice_count(l->topo);/'
+break_it 'a number of 72 memories that is 64' $lanes 's/return cube\.n_slices \+ 1;/return cube.n_slices;/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
 break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs \/ 1000\)/fs)/'
 
@@ -1209,7 +1209,7 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 # -- tables and studies -----------------------------------------------------------------------
 break_it 'tables wider than asked' runtime/cli/out/table_fit.h 's/TABLE_COLUMNS = 120/TABLE_COLUMNS = 140/'
-break_it 'the peak is that of one PE' runtime/cli/rows/launch_rows.c 's/ns \* pes \* limits/ns * limits/'
+break_it 'the peak is that of one PE' runtime/cli/rows/launch_rows.c 's/\(ns \* launch->/(ns \/ launch->pes * launch->/g'
 break_it 'the first saturated rate that was asked, not the least' runtime/cli/rows/load_rows.c \
     's/\(\*saturated == SIZE_MAX \|\| rate\[i\] < rate\[\*saturated\]\)\)$/*saturated == SIZE_MAX)/'
 break_it 'variants have the keys of the base machine' runtime/cli/study/study_machine.c 's/\.n_sets = n_sets\b/.n_sets = 0/'
@@ -1364,6 +1364,15 @@ break_it 'assembler text in a component' gen/component_code.c 's/poison asm __as
 break_it 'components of other users are trusted' gen/component_trust.c 's/st->st_mode & S_IWOTH/false/'
 break_it 'a component that cannot be opened is not there' gen/component_file.c 's/errno == ENOENT \|\| errno == ENOTDIR \? 0/true ? 0/'
 break_it 'a stage needs no event while messages come to the TCM' runtime/kernels/slots.c 's/!k->reaches_tcms/true/'
+break_it 'machines: a default of the file is worth more than a preset' gen/presets.c 's/spec_is_default\(before, k\) &&/false \&\&/'
+break_it 'machines: a preset is worth more than a key beside it' gen/presets.c 's/now->kind != PLACE_SET && //'
+break_it 'machines: an SRAM of so many KiB has no resolved YAML' gen/check.c 's/\(!spec_is_default\(spec, KEY_cube_sram_size_mb\) \|\|/(true ||/'
+break_it 'machines: peaks of PEs that differ are those of the last' runtime/kernels/launches.c 's/if \(kind && next != kind\)/if (kind \&\& !next)/'
+break_it 'machines: limits are those of the first cube' runtime/machine/machine_components.c 's/kind \? kind : &t->kinds\[0\], memory \? memory/\&t->kinds[0], false ? memory/'
+break_it 'machines: a switch has an SRAM' runtime/cli/trace/trace_lanes.c 's/\(cube\.pe_places == 0 && cube\.n_slices == 0\)/false/'
+break_it 'machines: a PE beside an L2 stands beside a crossbar' runtime/cli/view/scene_pe.c 's/"l2"\) != SCENE_NONE/"l2") == UINT64_MAX/'
+break_it 'a report has no waits for caches' runtime/cli/rows/breakdown_rows.c 's/^    if \(!status\)$/    sums.n_columns -= 3;\n    if (!status)/'
+break_it 'why: what caches save is told as a surprise' runtime/cli/why/why_limits.c 's/->cost != KB_COST_CACHES/->cost != ~0u/'
 break_it 'a stage needs no event while a composite works' runtime/kernels/slots.c 's/pe->inside == 1/true/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.
@@ -1426,6 +1435,11 @@ choose_tests() {
     'coll: parts a'* | 'coll: a torus '* | 'coll: blocks '*) tests=(collectives coll) scripts=() && return ;;
     'coll: what is paid '*) tests=(coll) scripts=() && return ;;
     'gdb: '*) tests=() scripts=(gdb) && return ;;
+    'machines: limits '*) tests=(components) scripts=(machine report) && return ;;
+    'machines: a switch '*) tests=() scripts=(trace) && return ;;
+    'machines: a PE '*) tests=() scripts=(view) && return ;;
+    'machines: '*) tests=() scripts=(machine) && return ;;
+    'a report has '*) tests=() scripts=(report) && return ;;
     'llm: energy: '*) tests=() scripts=(energy) && return ;;
     'llm: chakra: '*) tests=() scripts=(chakra) && return ;;
     'regions '*) tests=() scripts=(why) && return ;;

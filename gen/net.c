@@ -119,6 +119,7 @@ static bool find_io_cubes(struct making *m)
     const struct text_specs *given = &m->spec->sip_io_cubes;
     struct net *net = m->net;
 
+    m->key = KEY_sip_io_cubes;
     net->io_cubes = arena_alloc(m->spec->arena, (net->n_cubes + 1) * sizeof *net->io_cubes);
     net->n_io = !given->n;
     for (size_t i = 0; i < given->n; i++) {
@@ -134,6 +135,7 @@ static bool find_io_cubes(struct making *m)
             net->io_cubes[net->n_io++] = set.cubes[k];
         }
     }
+    m->key = KEY_sip_net;
     qsort(net->io_cubes, net->n_io, sizeof *net->io_cubes, ascending);
     return true;
 }

@@ -429,7 +429,8 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n, const char 
                                      : r->topo.rails   ? KEY_fabric_net
                                      : r->found->net   ? KEY_sip_net
                                                        : KEY_sip_planes),
-                 "%llu ordered pairs of cubes of %s have no way%s%s", (unsigned long long)n, of,
+                 "%llu ordered pair%s of cubes of %s no way%s%s", (unsigned long long)n,
+                 n == 1 ? "" : "s", arena_printf(r->spec->arena, n == 1 ? "%s has" : "%s have", of),
                  *name ? " on plane " : "", name);
 }
 

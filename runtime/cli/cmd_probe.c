@@ -283,6 +283,35 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_transac
 
 /* -- running them --------------------------------------------------------------------------- */
 
+/* The narrowest edge of a route, and whether an L2 is on it. */
+struct narrow {
+    double gbs;
+    bool has_l2;
+};
+
+static void narrow_hop(void *arg, const kb_hop *hop)
+{
+    struct narrow *narrow = arg;
+    size_t n = strlen(hop->node), l2 = strlen(".l2");
+
+    narrow->has_l2 |= n > l2 && strcmp(hop->node + n - l2, ".l2") == 0;
+    if (hop->edge_gbs > 0 && hop->edge_gbs < narrow->gbs)
+        narrow->gbs = hop->edge_gbs;
+}
+
+/* An L2 drains by the edge to its PE: the narrowest edge of the route may lie behind it. */
+static kb_status find_bottleneck(const struct cli *cli, struct probe *p, kb_error *why)
+{
+    const kb_transaction *q = &p->request;
+    struct narrow narrow = {.gbs = p->result.bottleneck_gbs};
+    kb_status status = kb_route_walk_on(cli->topo, kb_plane_of(cli->topo, q->op), q->op, &q->src,
+                                        &q->dst, narrow_hop, &narrow, why);
+
+    if (!status && narrow.has_l2)
+        p->result.bottleneck_gbs = narrow.gbs;
+    return status;
+}
+
 /* Runs one transaction alone on the machine. */
 static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why)
 {
@@ -298,6 +327,8 @@ static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why
         status = kb_sim_run(sim, 0, why);
     if (!status)
         status = kb_sim_result(sim, 0, &p->result);
+    if (!status)
+        status = find_bottleneck(cli, p, why);
     kb_sim_free(sim);
     return status;
 }

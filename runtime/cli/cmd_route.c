@@ -67,12 +67,16 @@ static char *put_term(char *to, const char *name, int64_t fs)
 }
 
 /* "4096 bytes alone: wire 0.085000 + ... = 18.085000 ns": exact, as the rows are rounded. Packets
- * that wait for each other take more: `alone_fs` in all. */
-static void cost_note(const kb_cost *cost, int64_t alone_fs, uint64_t nbytes, bool has_return,
-                      char *text)
+ * that wait for each other take more: `alone_fs` in all. The bottleneck is that of the table: an L2
+ * drains by the edge to its PE, and what lies behind it is overhead. */
+static void cost_note(const kb_cost *cost, const struct path *path, int64_t alone_fs,
+                      uint64_t nbytes, bool has_return, char *text)
 {
     char *p = text_put_count(text, nbytes);
+    double gbs = cost->bottleneck_gbs;
 
+    if (path->bottleneck > 0 && path->node[path->bottleneck].at.edge_gbs < gbs)
+        gbs = path->node[path->bottleneck].at.edge_gbs;
     p = put_term(p, " bytes alone: wire ", cost->wire_fs);
     p = put_term(p, " + overhead ", cost->overhead_fs);
     p = put_term(p, " + drain ", cost->drain_fs);
@@ -83,7 +87,7 @@ static void cost_note(const kb_cost *cost, int64_t alone_fs, uint64_t nbytes, bo
         p = put_term(p, " + packets ", alone_fs - kb_formula_fs(cost));
     p = put_term(p, " = formula ", alone_fs);
     p = text_put_text(p, " ns; bottleneck ");
-    p = text_put_fraction(p, cost->bottleneck_gbs);
+    p = text_put_fraction(p, gbs);
     *text_put_text(p, " GB/s") = '\0';
 }
 
@@ -140,7 +144,7 @@ static enum exit_code print_path(const struct cli *cli, struct path *path,
         return cmd_fail(cli, status, &why);
     if (path->bottleneck > 0)
         path->node[path->bottleneck].is_bottleneck = true;
-    cost_note(&cost, alone_fs, cli->opts.bytes, cmd_has_return(cli), note);
+    cost_note(&cost, path, alone_fs, cli->opts.bytes, cmd_has_return(cli), note);
     return cmd_print(cli, &rows);
 }
 

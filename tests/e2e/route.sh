@@ -96,4 +96,14 @@ refused "ways of a mesh" 2 "--way 1: no route has several ways, sip.paths is 1" 
 # One place makes the mask of costs that are left out: each computation of a cost takes it from there.
 equal "a mask is made in one place" runtime/machine/cost.h \
     "$(grep -rlE '\(struct cost_mask\) *\{|struct cost_mask [a-z_]+ = \{' runtime gen benches)"
+# -- behind an L2 -------------------------------------------------------------------------------
+
+# The edge from the NoC to its crossbar has 128 GB/s, those of the PE and the slice 256.
+run route c0.pe0 c0.slice0 --set cube.l2.size_mb=0.25 --format csv
+equal "the bottleneck is the narrowest edge, also behind an L2" "128.000000 128.000000" \
+    "$(awk -F, '$7 == 1 { print $6 }' "$work/out") $("$SIM" route c0.pe0 c0.slice0 --set cube.l2.size_mb=0.25 | sed -n 's,.*bottleneck \(.*\) GB/s,\1,p')"
+run probe --case pe-local-hbm --set cube.l2.size_mb=0.25 --format json
+equal "... of probe, too: 4096 bytes of 128 GB/s" '[128,true]' \
+    "$(jq -c '.rows[0] | [.bottleneck_gbs, (.util_pct - .eff_bw_gbs / 1.28 | fabs) < 1e-5]' "$work/out")"
+
 plan

@@ -33,6 +33,7 @@ static void use_endpoints(const kb_topology *topo)
     kb_node node;
     kb_cube_place place;
     kb_cube cube;
+    kb_limits limits;
     kb_cost cost;
 
     REFUSES(3, kb_endpoint_parse, N(0, topo), N(1, "c0.pe0"), 6, N(2, &end), NULL);
@@ -44,6 +45,7 @@ static void use_endpoints(const kb_topology *topo)
     REFUSES(2, kb_slice_get, N(0, topo), 0, N(1, &end));
     REFUSES(3, kb_slice_number, N(0, topo), N(1, &slice), N(2, &number));
     REFUSES(2, kb_cube_get, N(0, topo), 0, 0, N(1, &cube));
+    REFUSES(2, kb_cube_limits, N(0, topo), 0, 0, N(1, &limits));
     REFUSES(2, kb_cube_place_get, N(0, topo), 0, N(1, &place));
     REFUSES(2, kb_node_get, N(0, topo), 0, N(1, &node));
     REFUSES(3, kb_node_find, N(0, topo), N(1, "sip0"), 4, N(2, &number));

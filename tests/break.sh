@@ -1371,7 +1371,7 @@ break_it 'machines: peaks of PEs that differ are those of the last' runtime/kern
 break_it 'machines: limits are those of the first cube' runtime/machine/machine_components.c 's/kind \? kind : &t->kinds\[0\], memory \? memory/\&t->kinds[0], false ? memory/'
 break_it 'machines: a switch has an SRAM' runtime/cli/trace/trace_lanes.c 's/\(cube\.pe_places == 0 && cube\.n_slices == 0\)/false/'
 break_it 'machines: a PE beside an L2 stands beside a crossbar' runtime/cli/view/scene_pe.c 's/"l2"\) != SCENE_NONE/"l2") == UINT64_MAX/'
-break_it 'a report has no waits for caches' runtime/cli/rows/breakdown_rows.c 's/^    if \(!status\)$/    sums.n_columns -= 3;\n    if (!status)/'
+break_it 'a report has no waits for caches' runtime/cli/rows/breakdown_rows.c 's/^(    struct rows sums = .*;)$/\1\n    sums.n_columns -= 3;/'
 break_it 'why: what caches save is told as a surprise' runtime/cli/why/why_limits.c 's/->cost != KB_COST_CACHES/->cost != ~0u/'
 break_it 'a stage needs no event while a composite works' runtime/kernels/slots.c 's/pe->inside == 1/true/'
 

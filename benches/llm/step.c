@@ -515,29 +515,33 @@ struct llm_layout llm_layout_of(const struct llm_step *s)
 }
 
 /*
- * From which operation of a layer on its times decide those of the next: all do, from the end of
- * the layer before. With leaps, in which a rank is alone, what follows the last collective but one:
- * it begins alike, and nothing else is left of what was before.
+ * The operations of a layer up to the one at whose ends the state is known that the next layer
+ * begins in: with leaps, in which a rank is alone, up to the last collective, as what was before it
+ * has ended. 0: all times of a layer decide, from the end of the layer before.
  */
-static size_t decides_from(const struct llm_step *s, struct llm_layout l)
+static size_t decided_at(const struct llm_step *s, struct llm_layout l)
 {
-    size_t op = s->known ? l.each : 0;
+    size_t n = s->known ? l.each : 0;
 
-    for (int collectives = 0; op > 0 && collectives < 2; op--)
-        collectives += llm_between_ranks(&s->op[l.before + op - 1]);
-    return op;
+    while (n > 0 && !llm_between_ranks(&s->op[l.before + n - 1]))
+        n--;
+    return n;
 }
 
 bool llm_is_as_before(const struct llm_step *s, int64_t layer)
 {
     struct llm_layout l = llm_layout_of(s);
-    size_t n = (size_t)s->ranks * s->pes, each = l.each * n, from = decides_from(s, l) * n;
-    size_t first = (l.before + (size_t)layer * l.each) * n, begin = from ? first + from : first - n;
-    int64_t later_fs = s->end_fs[begin] - s->end_fs[begin - each];
+    size_t n = (size_t)s->ranks * s->pes, each = l.each * n;
+    size_t first = (l.before + (size_t)layer * l.each) * n;
+    int64_t later_fs = 0;
 
-    for (size_t i = begin; i < first + each; i++)
-        if (s->end_fs[i] > 0 && s->end_fs[i] - s->end_fs[i - each] != later_fs)
+    for (size_t i = first + decided_at(s, l) * n - n; i < first + each; i++) {
+        int64_t fs = s->end_fs[i] - s->end_fs[i - each];
+
+        if (s->end_fs[i] > 0 && later_fs > 0 && fs != later_fs)
             return false;
+        later_fs = s->end_fs[i] > 0 ? fs : later_fs;
+    }
     return true;
 }
 
@@ -550,7 +554,7 @@ bool llm_is_as_before(const struct llm_step *s, int64_t layer)
 static bool repeats_from(const struct llm_pe *me, int64_t layer)
 {
     const struct llm_step *s = me->s;
-    int64_t since = s->repeats_since, first = decides_from(s, llm_layout_of(s)) > 0 ? 1 : 2;
+    int64_t since = s->repeats_since, first = decided_at(s, llm_layout_of(s)) > 0 ? 1 : 2;
 
     if (since == 0 || layer < first + since)
         return false;

@@ -17,9 +17,9 @@
  * What a rank does between two collectives takes the same in each layer, and in each rank if they
  * are alike. So one layer of one rank is simulated, without collectives, and then the iteration
  * with leaps over what is known: benches/llm/leap.c. Layers with leaps need not be alike, as ranks
- * meet in collectives at times that shift. If they are, the last collective but one decides, as
- * what is between two has no memory; the PE that first comes to a third layer compares what has
- * ended by then, and when all has, what was left out may turn out wrong: was_hasty.
+ * meet in collectives at times that shift. If they are, the end of the last collective decides, as
+ * all before it has ended; the PE that first comes to a third layer compares what has ended by
+ * then, and when all has, what was left out may turn out wrong: was_hasty.
  *
  * Each PE has one room in its home slice, with its parts of weights, of keys and values and of what
  * operations hand on. Rooms are alike: a tensor of which each PE has the whole. No value is

@@ -180,8 +180,8 @@ static void layers_that_turn_out_other_are_simulated(void **state)
     any_topology_free(topo);
 }
 
-/* Times of two layers: of an operation alone, a collective, one alone, a collective. */
-static void what_follows_the_last_collective_but_one_decides(void **state)
+/* Times of two layers on two PEs: of an operation alone, a collective, one alone, a collective. */
+static void the_end_of_the_last_collective_decides(void **state)
 {
     static const struct llm_op ops[] = {{.kind = LLM_EMBED},
                                         {.kind = LLM_NORM, .is_layer = true},
@@ -189,18 +189,20 @@ static void what_follows_the_last_collective_but_one_decides(void **state)
                                         {.kind = LLM_NORM, .is_layer = true},
                                         {.kind = LLM_ALL_REDUCE, .is_layer = true}};
     const struct llm_known known = {.ranks = 1};
-    int64_t end[] = {3, 3, 10, 11, 20, 21, 30, 31, 40, 41, 51, 49, 61, 62, 71, 72, 81, 82};
+    int64_t end[] = {3, 3, 10, 11, 20, 21, 30, 31, 40, 41, 51, 49, 61, 62, 71, 73, 81, 82};
     struct llm_step s = {
         .op = ops, .n_ops = 5, .ranks = 2, .pes = 1, .end_fs = end, .known = &known};
 
     (void)state;
-    assert_true(llm_is_as_before(&s, 1)); /* from the collective on all are 41 later */
-    end[13] = 63;
+    assert_true(llm_is_as_before(&s, 1)); /* both end 41 later */
+    s.known = NULL;                       /* each operation has to */
     assert_false(llm_is_as_before(&s, 1));
-    end[13] = 62;
+    s.known = &known;
     end[17] = 0; /* it has not ended yet */
     assert_true(llm_is_as_before(&s, 1));
-    end[17] = 83;
+    end[16] = 0, end[17] = 82;
+    assert_true(llm_is_as_before(&s, 1));
+    end[16] = 80;
     assert_false(llm_is_as_before(&s, 1));
 }
 
@@ -400,7 +402,7 @@ int main(void)
         cmocka_unit_test(machines_that_remember_simulate_all_layers),
         cmocka_unit_test(what_a_dma_keeps_from_one_operation_to_the_next_is_not_leapt_over),
         cmocka_unit_test(layers_that_turn_out_other_are_simulated),
-        cmocka_unit_test(what_follows_the_last_collective_but_one_decides),
+        cmocka_unit_test(the_end_of_the_last_collective_decides),
         cmocka_unit_test(layers_of_even_experts_repeat),
         cmocka_unit_test(ranks_that_exchange_rows_take_the_same_times),
         cmocka_unit_test(ranks_that_are_ahead_take_the_same_times),

@@ -665,6 +665,9 @@ break_it 'watch: reads on the edges of their requests' $spans \
     's/return place_of\(KB_AT_LINK, link \^ !txn_writes\(txn\)\);/return place_of(KB_AT_LINK, link);/'
 break_it 'watch: nodes of the other SIP in one of the first' $ways \
     's|hop->chiplet == AT_IO_TO\)|false)|'
+break_it 'watch: a path alone takes the visits of sums' $why 's/w->visits = w->visits \? w->visits : &why->visits;/w->visits = \&why->visits;/'
+break_it 'watch: no place of a wire, though sums are asked for' $stages 's/spans_of\(s\)->n_by_places \? pass : add_up/add_up/'
+break_it 'watch: pieces that are added up count as one' $shares 's/row->count \+= piece->count;/row->count++;/'
 break_it 'watch: a way without its crossings' $ways 's/tell\(KB_CAUSE_WIRE, node, .*;/;/'
 break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ back;/;/'
 break_it 'watch: reads and writes on one way' $ways 's/ \| x->op\);/ | (x->op \& 2u));/'
@@ -690,7 +693,7 @@ break_it 'watch: a part of a kernel begins without its channel' runtime/engine/i
 break_it 'watch: no visit of an engine' runtime/engine/inorder_steps.h 's/observe_visit\(s, STATION_ENGINE,/observe_visit(s, STATION_CHANNEL,/'
 break_it 'watch: a link is visited as it is entered' runtime/engine/inorder_way.h 's/slot, t, enter\);/slot, enter, enter);/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(KB_CAUSE_OVERHEAD, node,/tell(KB_CAUSE_WIRE, node,/'
-break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n_by_pieces == 1 && w->visits && /w->visits \&\& /'
+break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n_by_pieces == w->n_by_visits \&\& //'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'

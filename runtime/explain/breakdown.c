@@ -62,7 +62,7 @@ static void on_close(void *arg, const kb_span *span)
                          .count = 1,
                          .fs = span->end_fs - span->begin_fs};
 
-    if (why->path_alone || piece.fs == 0 || is_for_pe(span->cause))
+    if (piece.fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
         sums_part(sums, (struct key){.by = KB_BREAKDOWN_WAIT, .of = span->place}, &piece);
@@ -169,11 +169,24 @@ static void on_leave(void *arg, const kb_kernel_run *run)
     paths_leave(why->paths, run);
 }
 
+/* Sums are made of visits; a path takes what visits say of stages, and no place of a wire or node.
+ */
+static void give_visits(struct spans *w, struct kb_breakdown *why)
+{
+    if (!why->path_alone) {
+        w->visits = &why->visits;
+        w->n_by_visits = 1;
+        return;
+    }
+    w->visits = w->visits ? w->visits : &why->visits;
+    w->n_by_places--;
+}
+
 static kb_status new_breakdown(kb_sim *sim, bool path_alone, kb_breakdown **out, kb_error *error)
 {
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
-                         .close = on_close,
+                         .close = path_alone ? NULL : on_close,
                          .issue = on_issue,
                          .finish = on_finish,
                          .start = on_start,
@@ -194,7 +207,7 @@ static kb_status new_breakdown(kb_sim *sim, bool path_alone, kb_breakdown **out,
         kb_breakdown_free(why);
         return status;
     }
-    spans_of(sim)->visits = &why->visits;
+    give_visits(spans_of(sim), why);
     *out = why;
     return KB_OK;
 }

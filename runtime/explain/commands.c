@@ -44,7 +44,7 @@ static void add_operand_wait(struct kb_sim *s, struct chain *chain, const struct
     if (wait_fs)
         chain_add(s, chain,
                   &(kb_share){.cause = KB_CAUSE_OPERAND_WAIT,
-                              .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                              .place = place_pe_node(s->topo, c->pe->src, NODE_PE_SCHEDULER),
                               .count = 1,
                               .sum_fs = wait_fs,
                               .longest_fs = wait_fs,
@@ -90,7 +90,7 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struc
     else if (c->task != TASK_SEND)
         chain_add(s, &at->chain,
                   &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
-                              .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                              .place = place_pe_node(s->topo, c->pe->src, NODE_PE_SCHEDULER),
                               .count = 1,
                               .sum_fs = waited_fs,
                               .longest_fs = waited_fs,

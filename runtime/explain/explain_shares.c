@@ -45,7 +45,7 @@ void shares_add(struct kb_sim *s, struct shares *shares, const kb_share *piece)
     if (i > 0) {
         kb_share *row = &shares->row[i - 1];
 
-        row->count++;
+        row->count += piece->count;
         row->sum_fs += piece->sum_fs;
         if (piece->longest_fs > row->longest_fs) {
             row->longest_fs = piece->longest_fs;

@@ -35,25 +35,30 @@ static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
     return x->number;
 }
 
+static kb_place node_of_pe(const struct kb_sim *s, uint32_t pe, enum node_kind kind)
+{
+    return place_pe_node(s->topo, s->kernels->pes[pe].src, kind);
+}
+
 /* From the call to the issue: costs of software, for room, and dispatch. */
 void messages_dispatch(struct kb_sim *s, const struct chain *x, struct shares *shares)
 {
     int64_t least_fs = pe_issue_fs(&s->kernels->pes[x->pe]) + x->collective_fs;
     int64_t room_fs = x->issue_fs - x->call_fs - least_fs - x->launch_fs;
     kb_share launch = {.cause = KB_CAUSE_LAUNCH,
-                       .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
+                       .place = node_of_pe(s, x->pe, NODE_PE_CPU),
                        .count = 1,
                        .sum_fs = x->launch_fs,
                        .behind_id = KB_NO_ID};
     kb_share room = {.cause = KB_CAUSE_ROOM_WAIT,
-                     .place = place_pe_node(s->topo, x->pe, NODE_PE_TCM),
+                     .place = node_of_pe(s, x->pe, NODE_PE_TCM),
                      .count = 1,
                      .sum_fs = room_fs,
                      .longest_fs = room_fs,
                      .behind = messages_pe(s, x->pe),
                      .behind_id = KB_NO_ID};
     kb_share dispatch = {.cause = KB_CAUSE_DISPATCH,
-                         .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
+                         .place = node_of_pe(s, x->pe, NODE_PE_CPU),
                          .count = 1,
                          .sum_fs = least_fs,
                          .behind_id = KB_NO_ID};
@@ -148,7 +153,7 @@ static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_
                      .what = spans_command_name(c),
                      .source = messages_pe(s, c->pe->number),
                      .cause = barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT,
-                     .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                     .place = place_pe_node(s->topo, c->pe->src, NODE_PE_SCHEDULER),
                      .behind = talk->peer == KB_NO_ID ? KB_NOWHERE : messages_pe(s, talk->peer),
                      .behind_id = KB_NO_ID,
                      .message = KB_NO_ID,
@@ -163,16 +168,20 @@ void messages_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t pe
     c->talk.waits = true;
     c->talk.id = id;
     c->talk.peer = peer;
+    if (!spans_of(s)->opens)
+        return;
     span = wait_span(s, c, -1);
     TELL(spans_of(s), open, &span);
 }
 
 void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    kb_span span = wait_span(s, c, (int64_t)t);
+    kb_span span;
 
-    if (c->talk.waits)
+    if (c->talk.waits && spans_of(s)->closes) {
+        span = wait_span(s, c, (int64_t)t);
         TELL(spans_of(s), close, &span);
+    }
     c->talk.waits = false;
 }
 
@@ -192,7 +201,7 @@ struct word_way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
 /* A word's way counts at the PE where it ends. */
 void messages_add_way(struct kb_sim *s, struct shares *shares, struct word_way way, uint32_t to)
 {
-    kb_share piece = {.place = place_pe_node(s->topo, to, NODE_PE_CPU), .count = 1};
+    kb_share piece = {.place = node_of_pe(s, to, NODE_PE_CPU), .count = 1};
 
     piece.behind_id = KB_NO_ID;
     piece.cause = KB_CAUSE_WIRE;
@@ -235,7 +244,7 @@ static void begin_with_waits(struct kb_sim *s, struct chain *chain, const struct
     if (talk->wait_fs)
         shares_add(s, &chain->shares,
                    &(kb_share){.cause = KB_CAUSE_QUEUE_WAIT,
-                               .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                               .place = place_pe_node(s->topo, c->pe->src, NODE_PE_SCHEDULER),
                                .count = talk->n_waits,
                                .sum_fs = talk->wait_fs,
                                .longest_fs = talk->longest_fs,
@@ -337,7 +346,7 @@ static void wait_for_last(struct kb_sim *s, struct chain *chain, const struct co
 
     chain_add(s, chain,
               &(kb_share){.cause = KB_CAUSE_BARRIER_WAIT,
-                          .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
+                          .place = place_pe_node(s->topo, c->pe->src, NODE_PE_SCHEDULER),
                           .count = 1,
                           .sum_fs = wait_fs,
                           .longest_fs = wait_fs,

@@ -64,7 +64,7 @@ static void begin(struct kb_sim *s)
     struct spans *w = spans_of(s);
 
     w->calls.by_visits =
-        w->n_by_pieces == 1 && w->visits && !w->hop_asked && !sim_counts(s) && !w->net;
+        w->visits && w->n_by_pieces == w->n_by_visits && !w->hop_asked && !sim_counts(s) && !w->net;
     if (!w->calls.by_visits)
         return;
     w->calls.leave = stages_leave;
@@ -145,6 +145,11 @@ static bool hears_pieces(const kb_observer *watch)
     return watch->open || watch->close || watch->take || watch->release || watch->end;
 }
 
+static bool hears_shares(const kb_observer *watch)
+{
+    return watch->finish || watch->stretch;
+}
+
 static bool has_begun(const struct kb_sim *s)
 {
     return s->started || (s->kernels && s->kernels->n_sent > 0);
@@ -168,7 +173,9 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
         return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     w->to[w->n++] = *watch;
     w->n_by_pieces += hears_pieces(watch);
+    w->n_by_places += hears_pieces(watch) || hears_shares(watch);
     w->opens |= watch->open != NULL;
+    w->closes |= watch->close != NULL;
     w->services |= watch->take || watch->release;
     s->options.engine = KB_HOP;
     return KB_OK;

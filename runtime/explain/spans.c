@@ -215,21 +215,31 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
                         .end_fs = end_fs};
 }
 
-/* Adds the piece to the sums that are checked. */
-static void count_piece(struct kb_sim *s, struct progress *at, int64_t fs)
+/* Adds pieces to the sums that are checked. */
+void spans_passed(struct kb_sim *s, uint32_t slot, const kb_share *pieces)
 {
-    at->told_fs += fs;
-    at->wire_fs += at->cause == KB_CAUSE_WIRE ? fs : 0;
-    at->overhead_fs += at->cause == KB_CAUSE_OVERHEAD ? fs : 0;
+    struct progress *at = &spans_of(s)->slots[slot];
+
+    at->told_fs += pieces->sum_fs;
+    at->wire_fs += pieces->cause == KB_CAUSE_WIRE ? pieces->sum_fs : 0;
+    at->overhead_fs += pieces->cause == KB_CAUSE_OVERHEAD ? pieces->sum_fs : 0;
     if (at->chain.command != KB_NO_ID)
-        chain_add(s, &at->chain,
-                  &(kb_share){.cause = (kb_cause)at->cause,
-                              .place = at->place,
-                              .count = 1,
-                              .sum_fs = fs,
-                              .longest_fs = kb_cause_is_wait((kb_cause)at->cause) ? fs : 0,
-                              .behind = at->behind,
-                              .behind_id = at->behind_id});
+        chain_add(s, &at->chain, pieces);
+}
+
+/* The same of the piece that ends now. */
+static void count_piece(struct kb_sim *s, uint32_t slot, int64_t fs)
+{
+    const struct progress *at = &spans_of(s)->slots[slot];
+
+    spans_passed(s, slot,
+                 &(kb_share){.cause = (kb_cause)at->cause,
+                             .place = at->place,
+                             .count = 1,
+                             .sum_fs = fs,
+                             .longest_fs = kb_cause_is_wait((kb_cause)at->cause) ? fs : 0,
+                             .behind = at->behind,
+                             .behind_id = at->behind_id});
 }
 
 /* Ends the piece that is open, if one is. */
@@ -240,9 +250,11 @@ void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (!at->open)
         return;
-    span = spans_make(s, slot, (int64_t)t);
     at->open = false;
-    count_piece(s, at, (int64_t)t - at->begin_fs);
+    count_piece(s, slot, (int64_t)t - at->begin_fs);
+    if (!spans_of(s)->closes)
+        return;
+    span = spans_make(s, slot, (int64_t)t);
     TELL(spans_of(s), close, &span);
 }
 
@@ -264,8 +276,10 @@ void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_plac
     at->place = place;
     at->behind = behind;
     at->behind_id = behind_id;
+    count_piece(s, slot, fs);
+    if (!w->closes)
+        return;
     span = spans_make(s, slot, begin_fs + fs);
-    count_piece(s, at, fs);
     for (int i = 0; i < w->n; i++)
         if (w->to[i].close && !w->to[i].open)
             w->to[i].close(w->to[i].arg, &span);

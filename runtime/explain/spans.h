@@ -66,11 +66,13 @@ struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
-    int n_by_pieces;        /* of these, those that hear of pieces, not of commands alone */
-    bool opens, services;   /* an observer hears of them */
-    bool hop_asked;         /* the options named the hop engine */
-    struct visits *visits;  /* borrowed; of the last observer that is a breakdown; NULL: none */
-    struct progress *slots; /* owned; [slot] */
+    int n_by_pieces;              /* of these, those that hear of pieces, not of commands alone */
+    int n_by_visits;              /* of those, how many visits will do for: 1 or 0 */
+    int n_by_places;              /* those that hear of pieces, or of shares and where they are */
+    bool opens, closes, services; /* an observer hears of them */
+    bool hop_asked;               /* the options named the hop engine */
+    struct visits *visits;        /* borrowed; of a breakdown; NULL: none */
+    struct progress *slots;       /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
     struct visitors *links, *early;   /* owned; of links, if fifo, and of s->early */
@@ -141,6 +143,9 @@ void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place
 
 void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place,
                         int64_t begin_fs, int64_t fs, kb_place behind, uint32_t behind_id);
+
+/* Pieces that nobody hears of: they count for sums and for the chain. */
+void spans_passed(struct kb_sim *s, uint32_t slot, const kb_share *pieces);
 
 /* The same time for those that follow pieces as they begin: one, with its end; -1: it begins. */
 void spans_show(struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs, int64_t end_fs);

@@ -111,6 +111,7 @@ struct walker {
     uint32_t slot;
     const struct stop *stop, *end;
     int64_t at_fs;
+    kb_share wires, nodes; /* where nobody hears of each: all, and they have no place */
 };
 
 static void tell(struct walker *w, kb_cause cause, kb_place place, int64_t fs)
@@ -120,23 +121,41 @@ static void tell(struct walker *w, kb_cause cause, kb_place place, int64_t fs)
     w->at_fs += fs;
 }
 
-/* A wire or node; a wait for a link comes before its wire. */
+/* What was kept at the place that comes now: a wait for a link comes before its wire. */
+static void pass_stop(struct walker *w, kb_place place)
+{
+    const struct stop *stop = w->stop;
+
+    if (stop == w->end || stop->place != place)
+        return;
+    w->stop++;
+    if (stop->behind != KB_NOWHERE) {
+        spans_piece_behind(w->s, w->slot, KB_CAUSE_LINK_WAIT, stop->place, w->at_fs, stop->fs,
+                           stop->behind, stop->behind_id);
+        w->at_fs += stop->fs;
+    } else {
+        tell(w, KB_CAUSE_OVERHEAD, stop->place, stop->fs);
+    }
+}
+
+/* A wire or node. */
 static void pass(void *arg, const kb_share *piece)
 {
     struct walker *w = arg;
-    const struct stop *stop = w->stop;
 
-    if (stop != w->end && stop->place == piece->place) {
-        w->stop++;
-        if (stop->behind != KB_NOWHERE) {
-            spans_piece_behind(w->s, w->slot, KB_CAUSE_LINK_WAIT, stop->place, w->at_fs, stop->fs,
-                               stop->behind, stop->behind_id);
-            w->at_fs += stop->fs;
-        } else {
-            tell(w, KB_CAUSE_OVERHEAD, stop->place, stop->fs);
-        }
-    }
+    pass_stop(w, piece->place);
     tell(w, piece->cause, piece->place, piece->sum_fs);
+}
+
+/* The same, where no place is heard of. */
+static void add_up(void *arg, const kb_share *piece)
+{
+    struct walker *w = arg;
+    kb_share *all = piece->cause == KB_CAUSE_WIRE ? &w->wires : &w->nodes;
+
+    pass_stop(w, piece->place);
+    all->count += piece->sum_fs != 0;
+    all->sum_fs += piece->sum_fs;
 }
 
 static void tell_way(struct kb_sim *s, struct stage_visits *stage, uint32_t slot)
@@ -146,9 +165,13 @@ static void tell_way(struct kb_sim *s, struct stage_visits *stage, uint32_t slot
                        .slot = slot,
                        .stop = stage->stop,
                        .end = stage->stop + stage->n,
-                       .at_fs = x->issue_fs + x->wait_fs};
+                       .at_fs = x->issue_fs + x->wait_fs,
+                       .wires = {.cause = KB_CAUSE_WIRE, .behind_id = KB_NO_ID},
+                       .nodes = {.cause = KB_CAUSE_OVERHEAD, .behind_id = KB_NO_ID}};
 
-    ways_pass(s->topo, &s->mask, x, pass, &w);
+    ways_pass(s->topo, &s->mask, x, spans_of(s)->n_by_places ? pass : add_up, &w);
+    spans_passed(s, slot, &w.wires); /* of no length, if each was told */
+    spans_passed(s, slot, &w.nodes);
     stage->n = 0;
 }
 

@@ -75,10 +75,9 @@ static uint32_t pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind
     return t->first_pe_node + pe * PE_NODES + kind - NODE_PE_CPU;
 }
 
-kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
+kb_place place_pe_node(const struct kb_topology *t, uint32_t src, enum node_kind kind)
 {
-    return place_node(AT_CUBE, src_cube(t, pe_src(t, pe)),
-                      pe_node(t, src_pe(t, pe_src(t, pe)), kind));
+    return place_node(AT_CUBE, src_cube(t, src), pe_node(t, src_pe(t, src), kind));
 }
 
 static enum node_kind port_node(uint32_t port)

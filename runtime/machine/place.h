@@ -73,6 +73,6 @@ static inline kb_place place_vc(uint64_t link, uint32_t vc)
 }
 
 /* A node of that PE, by its kind. */
-kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind);
+kb_place place_pe_node(const struct kb_topology *t, uint32_t src, enum node_kind kind);
 
 #endif

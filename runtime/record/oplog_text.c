@@ -40,6 +40,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 #include "machine/place.h"
 #include "record/oplog_line.h"
 
@@ -160,7 +161,7 @@ static enum node_kind component_of(const struct entry *e)
 static void name_component(const struct kb_topology *t, const struct entry *e,
                            char name[KB_NODE_BYTES])
 {
-    kb_place_node(t, place_pe_node(t, e->record->pe, component_of(e)), name);
+    kb_place_node(t, place_pe_node(t, pe_src(t, e->record->pe), component_of(e)), name);
 }
 
 static void put_component(struct line *l, const struct kb_topology *t, const struct entry *e)

@@ -1374,6 +1374,92 @@ static void commands_beside_sums_are_those_of_both_engines(void **state)
     }
 }
 
+/* -- the path alone ------------------------------------------------------------------------- */
+
+/* In any order of its shares. */
+static void put_step(void *arg, const kb_breakdown_step *step)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < step->n_shares; i++) {
+        const kb_share *x = &step->share[i];
+        uint64_t each[] = {
+            x->cause,  x->place,    x->count, (uint64_t)x->sum_fs, (uint64_t)x->longest_fs,
+            x->behind, x->behind_id};
+        uint64_t h = 0;
+
+        for (size_t k = 0; k < sizeof each / sizeof *each; k++)
+            h = (h ^ each[k]) * UINT64_C(0x9e3779b97f4a7c15);
+        all += h ^ h >> 29;
+    }
+    fprintf(arg, "%u %u %s %s %d %" PRId64 " %" PRId64 " %zu %" PRIx64 "\n", step->id, step->pe,
+            step->call, step->name, step->line, step->begin_fs, step->end_fs, step->n_shares, all);
+}
+
+enum { PATH_ALONE = 1, WITH_SUMS = 2, SUMS_FIRST = 4, BY_HOP = 8 };
+
+/* The path, or of both where both are asked for: that alone, that beside sums, the sums. */
+static char *path_of(struct scenario *s, unsigned how)
+{
+    kb_sim *sim = launch_program(s, (kb_options){.engine = how & BY_HOP ? KB_HOP : KB_FUSED});
+    kb_breakdown *alone = NULL, *all = NULL;
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    kb_launch_result r;
+
+    assert_non_null(f);
+    if (how & SUMS_FIRST)
+        assert_int_equal(kb_breakdown_new(sim, &all, NULL), KB_OK);
+    if (how & PATH_ALONE)
+        assert_int_equal(kb_breakdown_new_path(sim, &alone, NULL), KB_OK);
+    if (how & WITH_SUMS)
+        assert_int_equal(kb_breakdown_new(sim, &all, NULL), KB_OK);
+    run_launched(s, sim, 0, &r);
+    if (alone)
+        assert_int_equal(kb_breakdown_path(alone, put_step, f), KB_OK);
+    kb_breakdown_free(alone);
+    if (all) {
+        char *sums;
+
+        assert_int_equal(kb_breakdown_path(all, put_step, f), KB_OK);
+        sums = breakdown_text(all);
+        fputs(sums, f);
+        free(sums);
+    }
+    fclose(f);
+    kb_sim_free(sim);
+    return text;
+}
+
+/* Whoever else watches, a path is the same, and so are sums; it is as long as it is beside them. */
+static void a_path_alone_is_that_beside_sums(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 2; seed++) {
+        struct scenario s = scenario_of(seed, seed % 2);
+        char *alone = path_of(&s, PATH_ALONE), *sums = path_of(&s, WITH_SUMS), *both;
+
+        assert_true(*alone);
+        assert_memory_equal(alone, sums, strlen(alone));
+        if (asprintf(&both, "%s%s", alone, sums) < 0)
+            fail();
+        for (unsigned hop = 0; hop <= BY_HOP; hop += BY_HOP) {
+            char *after = path_of(&s, PATH_ALONE | WITH_SUMS | hop);
+            char *before = path_of(&s, PATH_ALONE | SUMS_FIRST | hop);
+
+            assert_same_lines(seed, after, both);
+            assert_same_lines(seed, before, both);
+            free(after);
+            free(before);
+        }
+        free(alone);
+        free(sums);
+        free(both);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1382,6 +1468,7 @@ int main(void)
         cmocka_unit_test(of_kernels_that_end_together_the_first_has_the_path),
         cmocka_unit_test(commands_and_paths_add_up_whatever_cost_is_left_out),
         cmocka_unit_test(commands_beside_sums_are_those_of_both_engines),
+        cmocka_unit_test(a_path_alone_is_that_beside_sums),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,7 @@ struct probe {
     const char *name;
     kb_transaction request;
     kb_result result;
+    kb_cost cost;
     int64_t queue_fs;
     double overhead_pct, drain_pct, eff_bw_gbs, util_pct;
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
@@ -84,7 +85,7 @@ static const struct column columns[] = {
     COLUMN("overhead_pct", CELL_PERCENT, struct probe, overhead_pct),
     COLUMN("drain_pct", CELL_PERCENT, struct probe, drain_pct),
     COLUMN("eff_bw_gbs", CELL_FRACTION, struct probe, eff_bw_gbs),
-    COLUMN("bottleneck_gbs", CELL_FRACTION, struct probe, result.bottleneck_gbs),
+    COLUMN("bottleneck_gbs", CELL_FRACTION, struct probe, cost.bottleneck_gbs),
     COLUMN("util_pct", CELL_PERCENT, struct probe, util_pct),
 };
 
@@ -109,7 +110,7 @@ static void derive(struct probe *p)
     p->overhead_pct = percent(r->overhead_fs, r->actual_fs);
     p->drain_pct = percent(r->drain_fs, r->actual_fs);
     p->eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
-    p->util_pct = p->eff_bw_gbs / r->bottleneck_gbs * 100;
+    p->util_pct = p->eff_bw_gbs / p->cost.bottleneck_gbs * 100;
 }
 
 /* -- which transaction a case is ------------------------------------------------------------ */
@@ -283,35 +284,6 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_transac
 
 /* -- running them --------------------------------------------------------------------------- */
 
-/* The narrowest edge of a route, and whether an L2 is on it. */
-struct narrow {
-    double gbs;
-    bool has_l2;
-};
-
-static void narrow_hop(void *arg, const kb_hop *hop)
-{
-    struct narrow *narrow = arg;
-    size_t n = strlen(hop->node), l2 = strlen(".l2");
-
-    narrow->has_l2 |= n > l2 && strcmp(hop->node + n - l2, ".l2") == 0;
-    if (hop->edge_gbs > 0 && hop->edge_gbs < narrow->gbs)
-        narrow->gbs = hop->edge_gbs;
-}
-
-/* An L2 drains by the edge to its PE: the narrowest edge of the route may lie behind it. */
-static kb_status find_bottleneck(const struct cli *cli, struct probe *p, kb_error *why)
-{
-    const kb_transaction *q = &p->request;
-    struct narrow narrow = {.gbs = p->result.bottleneck_gbs};
-    kb_status status = kb_route_walk_on(cli->topo, kb_plane_of(cli->topo, q->op), q->op, &q->src,
-                                        &q->dst, narrow_hop, &narrow, why);
-
-    if (!status && narrow.has_l2)
-        p->result.bottleneck_gbs = narrow.gbs;
-    return status;
-}
-
 /* Runs one transaction alone on the machine. */
 static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why)
 {
@@ -328,7 +300,8 @@ static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why
     if (!status)
         status = kb_sim_result(sim, 0, &p->result);
     if (!status)
-        status = find_bottleneck(cli, p, why);
+        status = kb_route_cost(cli->topo, p->request.op, &p->request.src, &p->request.dst,
+                               p->request.nbytes, &p->cost, why);
     kb_sim_free(sim);
     return status;
 }

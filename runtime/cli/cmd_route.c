@@ -67,16 +67,12 @@ static char *put_term(char *to, const char *name, int64_t fs)
 }
 
 /* "4096 bytes alone: wire 0.085000 + ... = 18.085000 ns": exact, as the rows are rounded. Packets
- * that wait for each other take more: `alone_fs` in all. The bottleneck is that of the table: an L2
- * drains by the edge to its PE, and what lies behind it is overhead. */
-static void cost_note(const kb_cost *cost, const struct path *path, int64_t alone_fs,
-                      uint64_t nbytes, bool has_return, char *text)
+ * that wait for each other take more: `alone_fs` in all. */
+static void cost_note(const kb_cost *cost, int64_t alone_fs, uint64_t nbytes, bool has_return,
+                      char *text)
 {
     char *p = text_put_count(text, nbytes);
-    double gbs = cost->bottleneck_gbs;
 
-    if (path->bottleneck > 0 && path->node[path->bottleneck].at.edge_gbs < gbs)
-        gbs = path->node[path->bottleneck].at.edge_gbs;
     p = put_term(p, " bytes alone: wire ", cost->wire_fs);
     p = put_term(p, " + overhead ", cost->overhead_fs);
     p = put_term(p, " + drain ", cost->drain_fs);
@@ -87,7 +83,7 @@ static void cost_note(const kb_cost *cost, const struct path *path, int64_t alon
         p = put_term(p, " + packets ", alone_fs - kb_formula_fs(cost));
     p = put_term(p, " = formula ", alone_fs);
     p = text_put_text(p, " ns; bottleneck ");
-    p = text_put_fraction(p, gbs);
+    p = text_put_fraction(p, cost->bottleneck_gbs);
     *text_put_text(p, " GB/s") = '\0';
 }
 
@@ -144,7 +140,7 @@ static enum exit_code print_path(const struct cli *cli, struct path *path,
         return cmd_fail(cli, status, &why);
     if (path->bottleneck > 0)
         path->node[path->bottleneck].is_bottleneck = true;
-    cost_note(&cost, path, alone_fs, cli->opts.bytes, cmd_has_return(cli), note);
+    cost_note(&cost, alone_fs, cli->opts.bytes, cmd_has_return(cli), note);
     return cmd_print(cli, &rows);
 }
 
@@ -209,8 +205,8 @@ enum exit_code cmd_route(const struct cli *cli)
 
     if (code)
         return code;
-    status = kb_route_walk_on(cli->topo, asked.plane, asked.op, &asked.src, &asked.dst, add_hop,
-                              &path, &why);
+    status = kb_route_walk_alone(cli->topo, asked.plane, asked.op, &asked.src, &asked.dst,
+                                 cli->opts.bytes, add_hop, &path, &why);
     code = status ? cmd_fail(cli, status, &why) : print_path(cli, &path, &asked);
     free(path.node);
     return code;

@@ -347,10 +347,10 @@ typedef struct kb_cost {
     int64_t wire_fs;            /* all wires to the memory */
     int64_t overhead_fs;        /* all nodes to the memory, and the memory */
     int64_t memory_overhead_fs; /* the memory's part of overhead_fs, paid during its service */
-    int64_t drain_fs;           /* nbytes over the bottleneck */
+    int64_t drain_fs;           /* nbytes over the bottleneck; at an L2 over the edges up to it */
     int64_t response_fs;        /* host transactions: wires and UCIe nodes back */
     int64_t return_fs;          /* links router, data of reads: the way back, without the ends */
-    double bottleneck_gbs;
+    double bottleneck_gbs;      /* the narrowest edge to the memory; a write may end at an L2 */
 } kb_cost;
 
 /* The zero-load latency: wire + overhead + drain + response + return of `cost`, in fs. */
@@ -399,6 +399,15 @@ kb_status kb_route_walk_on(const kb_topology *topo, uint32_t plane, kb_transacti
                            void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
 
 /* -- simulations ---------------------------------------------------------------------------- */
+/*
+ * The same as `nbytes` bytes pass alone: with what banks, caches, an L2 and components take, so
+ * that wires and overheads of all nodes add up to those of kb_route_cost_on(). A write that ends at
+ * an L2 has no nodes behind it.
+ */
+kb_status kb_route_walk_alone(const kb_topology *topo, uint32_t plane, kb_transaction_op op,
+                              const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
+                              void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
+
 
 typedef enum kb_engine {
     KB_FUSED, /* an event per station */
@@ -500,7 +509,7 @@ typedef struct kb_result {
     int64_t return_fs; /* links router: of reads, the way of the data back */
     int64_t wait_fs[KB_N_WAITS];
     int64_t formula_fs, actual_fs;
-    double bottleneck_gbs;
+    double bottleneck_gbs; /* of the edges up to what served: an L2, or the memory */
 } kb_result;
 
 /* The sum of all waits, in fs. */

@@ -408,28 +408,32 @@ struct alone alone_in_memory(struct idle *idle, const struct alone_of *of)
     return asked.alone;
 }
 
+int64_t node_more_fs(const struct alone_of *of, const struct hop_row *hop, uint32_t cube)
+{
+    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
+    const struct impl *impl = node_component(of->t, hop, cube);
+    struct kb_request asked;
+
+    if (!impl)
+        return 0;
+    asked = request_of(of);
+    asked.drain_fs = asked.own_fs = asked.latency_fs = 0;
+    asked.overhead_fs = hop->overhead_fs & of->m->overhead;
+    begin_state(impl, state);
+    return impl->delay(state, &asked, 0) - asked.overhead_fs;
+}
+
 /* What the components of nodes say more than the tables, alone. */
 static int64_t nodes_more_fs(const struct alone_of *of)
 {
-    _Alignas(16) unsigned char state[IMPL_BYTES_MAX];
-    struct kb_request asked = request_of(of);
     struct route_at at = walk_begin(of->t, &of->trip);
     int64_t more_fs = 0;
 
-    asked.drain_fs = asked.own_fs = asked.latency_fs = 0;
     for (;; at = walk_next(of->t, &of->trip, at)) {
         const struct segment_row *seg = walk_segment(of->t, at);
 
-        for (uint32_t i = 0; i < seg->n_hops; i++) {
-            const struct hop_row *hop = &of->t->hops[seg->first_hop + i];
-            const struct impl *impl = node_component(of->t, hop, at.cube);
-
-            if (!impl)
-                continue;
-            asked.overhead_fs = hop->overhead_fs & of->m->overhead;
-            begin_state(impl, state);
-            more_fs += impl->delay(state, &asked, 0) - asked.overhead_fs;
-        }
+        for (uint32_t i = 0; i < seg->n_hops; i++)
+            more_fs += node_more_fs(of, &of->t->hops[seg->first_hop + i], at.cube);
         if (seg->exit == EXIT_END)
             return more_fs;
     }
@@ -455,6 +459,17 @@ static void set_blocks(struct alone_of *of)
     of->drain_fs = larger(of->drain_fs, drain_fs(of->own_bytes, cost_own_gbs(of->m, memory)));
 }
 
+/* The narrowest edge from the L2 of its cube on to a slice, and the memory there. */
+static double gbs_behind_l2(const struct alone_of *of, uint32_t slice)
+{
+    const struct kb_topology *t = of->t;
+    struct trip far = of->trip;
+
+    far.src = src_pack(t, src_cube(t, of->trip.src), t->pes);
+    far.dst = slice;
+    return cost_bottleneck_gbs(of->m, cost_of_trip(t, &far).link_gbs, cost_memory(t, slice, false));
+}
+
 /* The same at the L2 of its cube, where its bytes lie at their global addresses. */
 static struct kb_cost cost_alone_at_l2(struct idle *idle, struct alone_of *of, uint64_t offset)
 {
@@ -473,6 +488,8 @@ static struct kb_cost cost_alone_at_l2(struct idle *idle, struct alone_of *of, u
     of->pieces = idle->lost ? NULL : pieces;
     c = cost_by_tables(t, of->m, of->op, &of->trip, of->nbytes);
     of->drain_fs = c.drain_fs;
+    if (of->op == KB_READ) /* a write ends at the L2 */
+        c.bottleneck_gbs = smaller(c.bottleneck_gbs, gbs_behind_l2(of, slice));
     cost_add_l2(&c, alone_in_memory(idle, of));
     free(pieces);
     return c;

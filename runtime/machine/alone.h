@@ -124,6 +124,9 @@ static inline void cost_add_l2(struct kb_cost *c, struct alone alone)
 /* Makes costs by the tables what they are alone, where banks and components take part. */
 void cost_add_alone(struct idle *idle, const struct alone_of *of, struct kb_cost *c);
 
+/* What the component of node `hop` of cube `cube`, if there is one, says more than the tables. */
+int64_t node_more_fs(const struct alone_of *of, const struct hop_row *hop, uint32_t cube);
+
 /*
  * All costs of a transaction alone, whose bytes lie at `offset` of its memory. Where components
  * take part each is asked in a fresh state, at time 0.

@@ -6,6 +6,9 @@
  * sum to those of the cost, exactly: for c0.pe1 -> c5.slice3 of cube8 ten nodes with 410000 fs of
  * wires and 6000000 fs of overheads. With 4096 bytes at 128 GB/s, 32000000 fs, that is the formula:
  * 38.41 ns.
+ *
+ * A memory with banks, a cache before it, an L2 and components take more of a transaction, by its
+ * bytes: kb_route_walk_alone() adds that to their nodes.
  */
 #include "machine/alone.h"
 #include "machine/endpoint.h"
@@ -95,7 +98,7 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
 
 /* The nodes of a trip, from the first of its first segment on that is told. */
 static void walk_all(const kb_topology *t, const struct trip *trip, uint32_t first,
-                     struct kb_hop *hop, void (*each)(void *arg, const kb_hop *hop), void *arg)
+                     struct walking *w)
 {
     for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
         const struct segment_row *seg = walk_segment(t, at);
@@ -103,35 +106,51 @@ static void walk_all(const kb_topology *t, const struct trip *trip, uint32_t fir
         for (uint32_t i = 0; i < seg->n_hops; i++) {
             const struct hop_row *row = &t->hops[seg->first_hop + i];
 
-            name_hop(t, row, at.cube, trip, hop->node);
-            hop->wire_fs += row->cross_fs;
-            hop->overhead_fs = row->overhead_fs;
+            name_hop(t, row, at.cube, trip, w->hop.node);
+            w->hop.wire_fs += row->cross_fs;
+            w->hop.overhead_fs = row->overhead_fs;
             if (unit_is_l2(t, dst_unit(t, trip->dst)) && row->owner == LINK_NONE)
-                hop->overhead_fs = cost_memory(t, trip->dst, false)->latency_fs;
+                w->hop.overhead_fs = cost_memory(t, trip->dst, false)->latency_fs;
+            if (w->of)
+                w->hop.overhead_fs += node_more_fs(w->of, row, at.cube);
             if (i >= first)
-                each(arg, hop);
-            hop->wire_fs = row->wire_fs;
-            hop->edge_gbs = row->gbs;
+                w->each(w->arg, &w->hop);
+            w->hop.wire_fs = row->wire_fs;
+            w->hop.edge_gbs = row->gbs;
         }
+/* Who is told of the nodes of a route, and for what. */
+struct walking {
+    void (*each)(void *arg, const kb_hop *hop);
+    void *arg;
+    const struct alone_of *of; /* the transaction that passes; NULL: what the tables say of any */
+    struct kb_hop hop;         /* the next node, as far as the edge into it says */
+};
+
         first = 0;
-        hop->wire_fs += walk_extra_fs(t, at);
+        w->hop.wire_fs += walk_extra_fs(t, at);
         if (seg->exit == EXIT_END)
             return;
     }
 }
 
-/* To the L2 of its cube, and on from there. */
-static void walk_by_l2(const kb_topology *t, const struct trip *trip,
-                       void (*each)(void *arg, const kb_hop *hop), void *arg)
+static bool passes_l2(const kb_topology *t, const struct trip *trip)
 {
-    struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
+    return !trip->of_host && dst_or_l2(t, trip->src, trip->dst) != trip->dst;
+}
+
+/* To the L2 of its cube, and on from there, if it does not end there. */
+static void walk_by_l2(const kb_topology *t, const struct trip *trip, bool ends, struct walking *w)
+{
+    struct walking w = {.each = each, .arg = arg};
     struct trip near = *trip, far = *trip;
 
     near.dst = dst_or_l2(t, trip->src, trip->dst);
     far.src = src_pack(t, src_cube(t, trip->src), t->pes);
-    walk_all(t, &near, 0, &hop, each, arg);
-    hop.wire_fs = 0;
-    walk_all(t, &far, 1, &hop, each, arg);
+    walk_all(t, &near, 0, w);
+    if (ends)
+        return;
+    w->hop.wire_fs = 0;
+    walk_all(t, &far, 1, w);
 }
 
 kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
@@ -141,15 +160,61 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
     REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
     struct trip trip;
     kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
-    struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
 
     if (status != KB_OK)
         return status;
     trip = cost_request(t, &trip);
-    if (!trip.of_host && dst_or_l2(t, trip.src, trip.dst) != trip.dst) {
-        walk_by_l2(t, &trip, each, arg);
-        return KB_OK;
+    if (passes_l2(t, &trip))
+        walk_by_l2(t, &trip, false, &w);
+    else
+        walk_all(t, &trip, 0, &w);
+    return KB_OK;
+}
+
+/* The node that was told last is passed on behind the next: the last of all has what is left. */
+struct held {
+    void (*each)(void *arg, const kb_hop *hop);
+    void *arg;
+    struct kb_hop hop;
+    bool any;
+    int64_t left_fs; /* of the wires and overheads of the cost */
+};
+
+static void hold_hop(void *arg, const kb_hop *hop)
+{
+    struct held *held = arg;
+
+    if (held->any) {
+        held->left_fs -= held->hop.wire_fs + held->hop.overhead_fs;
+        held->each(held->arg, &held->hop);
     }
-    walk_all(t, &trip, 0, &hop, each, arg);
+    held->hop = *hop;
+    held->any = true;
+}
+
+kb_status kb_route_walk_alone(const kb_topology *t, uint32_t plane, kb_transaction_op op,
+                              const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
+                              void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
+{
+    REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
+    const struct cost_mask whole = cost_without(0);
+    struct alone_of of = {.t = t, .m = &whole, .op = op, .nbytes = nbytes};
+    struct held held = {.each = each, .arg = arg};
+    struct walking w = {.each = hold_hop, .arg = &held, .of = &of};
+    kb_cost cost;
+    kb_status status = kb_route_cost_on(t, plane, op, src, dst, nbytes, &cost, why);
+
+    if (status == KB_OK)
+        status = find_trip(t, plane, op, src, dst, &of.trip, why);
+    if (status != KB_OK)
+        return status;
+    held.left_fs = cost.wire_fs + cost.overhead_fs;
+    of.trip = cost_request(t, &of.trip);
+    if (passes_l2(t, &of.trip))
+        walk_by_l2(t, &of.trip, op == KB_WRITE, &w);
+    else
+        walk_all(t, &of.trip, 0, &w);
+    held.hop.overhead_fs = held.left_fs - held.hop.wire_fs;
+    each(arg, &held.hop);
     return KB_OK;
 }

@@ -106,4 +106,30 @@ run probe --case pe-local-hbm --set cube.l2.size_mb=0.25 --format json
 equal "... of probe, too: 4096 bytes of 128 GB/s" '[128,true]' \
     "$(jq -c '.rows[0] | [.bottleneck_gbs, (.util_pct - .eff_bw_gbs / 1.28 | fabs) < 1e-5]' "$work/out")"
 
+# rows_of ARGUMENT...: the sums of wires and overheads of the rows, and those of the line below them
+rows_of()
+{
+    "$ANY" route --machine topologies/cube8.yaml "$@" --quiet --format table >"$work/table"
+    "$ANY" route --machine topologies/cube8.yaml "$@" --quiet --format csv |
+        awk -F, 'NR > 1 { sum += $3 + $4 } END { printf "%.3f ", sum }'
+    sed -nE 's/^.* wire ([0-9.]+) \+ overhead ([0-9.]+) .*$/\1 \2/p' "$work/table" | awk '{ printf "%.3f\n", $1 + $2 }'
+}
+
+# A cache takes 30 ns before the 2 of the crossbar and the wires, banks the first two of their times, an L2 50 ns.
+equal "rows and sum, a cache" "32.085 32.085" \
+    "$(rows_of c0.pe0 c0.slice0 --set cube.hbm.cache.size_mb=1 --set cube.hbm.cache.latency_ns=30)"
+equal "rows and sum, banks" "33.085 33.085" "$(rows_of c0.pe0 c0.slice0 --set cube.hbm.model=banks)"
+equal "rows and sum, a read through an L2" "68.151 68.151" \
+    "$(rows_of c0.pe0 c0.slice0 --set cube.l2.size_mb=0.25 --set cube.l2.latency_ns=50)"
+equal "a write ends at the L2" "50.005 50.005" \
+    "$(rows_of c0.pe0 c0.slice0 --op write --set cube.l2.size_mb=0.25 --set cube.l2.latency_ns=50)"
+equal "... and has no row behind it" "sip0.cube0.l2" \
+    "$(sed -nE '$!{s/^ *[0-9]+ +([^ ]+) .*$/\1/p}' "$work/table" | tail -n 1)"
+
+# -- components -----------------------------------------------------------------------------------
+
+# A gate adds 3 ns at each NoC: the route from cube 0 to cube 1 passes two.
+equal "rows and sum, components of nodes" "10.315 10.315" \
+    "$(KB_COMPONENTS=examples/components XDG_CACHE_HOME=$work/cache rows_of c0.pe0 c1.slice0 --set cube.noc.impl=gate --set cube.noc.overhead_ns=3)"
+
 plan

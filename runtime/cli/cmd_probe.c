@@ -29,6 +29,12 @@ enum {
     N_SATURATION = 9,
 };
 
+/* The bandwidth at which its bytes could go at most. */
+struct peak {
+    double busy_ns; /* of the edge or memory that moves for longest, by all lanes that move */
+    bool divided;   /* one of them has moved a part of the bytes, or has by several lanes */
+};
+
 /* One transaction, and how it went. */
 struct probe {
     const char *name;
@@ -36,6 +42,7 @@ struct probe {
     kb_result result;
     kb_cost cost;
     int64_t queue_fs;
+    struct peak peak;
     double overhead_pct, drain_pct, eff_bw_gbs, util_pct;
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
@@ -101,6 +108,19 @@ static double percent(int64_t part_fs, int64_t whole_fs)
     return whole_fs > 0 ? (double)part_fs / (double)whole_fs * 100 : 0;
 }
 
+/*
+ * A transaction takes one lane of a link and one way, and its peak is the bottleneck. Parts of one,
+ * packets or stretches of an interleaved memory, take lanes and ways of their own, side by side:
+ * then the peak is that of the edge or memory that is busy for longest.
+ */
+static double peak_gbs(const struct probe *p)
+{
+    double all_gbs =
+        p->peak.divided && p->peak.busy_ns > 0 ? (double)p->request.nbytes / p->peak.busy_ns : 0;
+
+    return all_gbs > p->cost.bottleneck_gbs ? all_gbs : p->cost.bottleneck_gbs;
+}
+
 /* The columns that are not in the result itself. */
 static void derive(struct probe *p)
 {
@@ -110,7 +130,7 @@ static void derive(struct probe *p)
     p->overhead_pct = percent(r->overhead_fs, r->actual_fs);
     p->drain_pct = percent(r->drain_fs, r->actual_fs);
     p->eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
-    p->util_pct = p->eff_bw_gbs / p->cost.bottleneck_gbs * 100;
+    p->util_pct = p->eff_bw_gbs / peak_gbs(p) * 100;
 }
 
 /* -- which transaction a case is ------------------------------------------------------------ */
@@ -284,6 +304,20 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_transac
 
 /* -- running them --------------------------------------------------------------------------- */
 
+static void see_carrier(void *arg, const kb_utilization *use)
+{
+    struct probe *p = arg;
+    double lanes, ns;
+
+    if ((use->kind != KB_AT_LINK && use->kind != KB_AT_MEMORY) || !use->count)
+        return;
+    lanes = use->servers < use->count ? use->servers : (double)use->count;
+    lanes = lanes > 1 ? lanes : 1; /* an ideal link has no servers */
+    ns = (double)use->bytes / (use->gbs * lanes);
+    p->peak.busy_ns = ns > p->peak.busy_ns ? ns : p->peak.busy_ns;
+    p->peak.divided |= lanes > 1 || use->bytes < p->request.nbytes;
+}
+
 /* Runs one transaction alone on the machine. */
 static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why)
 {
@@ -302,6 +336,8 @@ static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why
     if (!status)
         status = kb_route_cost(cli->topo, p->request.op, &p->request.src, &p->request.dst,
                                p->request.nbytes, &p->cost, why);
+    if (!status)
+        status = kb_sim_utilization(sim, see_carrier, p);
     kb_sim_free(sim);
     return status;
 }

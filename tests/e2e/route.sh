@@ -132,4 +132,14 @@ equal "... and has no row behind it" "sip0.cube0.l2" \
 equal "rows and sum, components of nodes" "10.315 10.315" \
     "$(KB_COMPONENTS=examples/components XDG_CACHE_HOME=$work/cache rows_of c0.pe0 c1.slice0 --set cube.noc.impl=gate --set cube.noc.overhead_ns=3)"
 
+# -- several lanes --------------------------------------------------------------------------------
+
+# Two lanes of 25 GB/s: packets take both, 50 GB/s in all, which is less than the 64 of the memory.
+"$ANY" probe --machine topologies/galaxy.yaml --bytes 1M --set cube.pe.pe_dma.packet_bytes=4096 --case pe-cross-cube-best --quiet --format json >"$work/out"
+equal "util_pct of packets is of all lanes that they take" '[25,true]' \
+    "$(jq -c '.rows[0] | [.bottleneck_gbs, (.util_pct - .eff_bw_gbs / 50 * 100 | fabs) < 1e-4]' "$work/out")"
+"$ANY" probe --machine topologies/galaxy.yaml --bytes 1M --case pe-cross-cube-best --quiet --format json >"$work/out"
+equal "... and of one lane for a transaction that is whole" '[25,true]' \
+    "$(jq -c '.rows[0] | [.bottleneck_gbs, (.util_pct - .eff_bw_gbs / 25 * 100 | fabs) < 1e-4]' "$work/out")"
+
 plan

@@ -423,6 +423,27 @@ static enum exit_code add_saturation(const struct cli *cli, struct probes *probe
     return code;
 }
 
+/* What a case lacks that the topology has no place for. */
+static enum exit_code refuse_case(const struct cli *cli, enum case_id id)
+{
+    static const char *const lacks[N_CASES] = {
+        [LOCAL_HBM] = "the cube of its first PE has no slices",
+        [SAME_HALF_HBM] = "the cube of its first PE has no second slice in the same half",
+        [CROSS_HALF_HBM] = "the cube of its first PE has no slice in the other half",
+        [CROSS_CUBE_BEST] = "no other cube of SIP 0 has slices",
+        [CROSS_CUBE_WORST] = "no other cube of SIP 0 has slices",
+        [CROSS_SIP] = "there is no SIP 1 with slices",
+        [H2D] = "no cube of SIP 0 has slices",
+        [D2H] = "no cube of SIP 0 has slices",
+    };
+    kb_endpoint pe;
+    bool of_host = id == H2D || id == D2H;
+
+    return say(cli->program, EXIT_USAGE, "this topology has no place for case '%s': %s",
+               case_names[id],
+               of_host || find_pe(cli, &pe) ? lacks[id] : "no cube of SIP 0 has PEs");
+}
+
 static enum exit_code add_only_case(const struct cli *cli, struct probes *probes)
 {
     const char *name = cli->opts.only_case;
@@ -431,7 +452,7 @@ static enum exit_code add_only_case(const struct cli *cli, struct probes *probes
         if (strcmp(name, case_names[id]) != 0)
             continue;
         if (!has_case(cli, (enum case_id)id))
-            return say(cli->program, EXIT_USAGE, "this topology has no place for case '%s'", name);
+            return refuse_case(cli, (enum case_id)id);
         return add_case(cli, probes, (enum case_id)id);
     }
     return say_unknown(cli->program, "case", "", name, case_names, N_CASES);

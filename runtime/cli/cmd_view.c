@@ -96,11 +96,13 @@ static enum exit_code read_at(struct viewing *v)
 static enum exit_code check_there(const struct viewing *v)
 {
     kb_endpoint pe = {KB_PE, v->at.sip, v->at.cube, v->at.pe};
+    char name[KB_ENDPOINT_BYTES];
+    kb_error why = {""};
     kb_cube cube;
-    uint32_t number;
 
-    if (v->level == VIEW_PE && kb_pe_number(v->cli->topo, &pe, &number) != KB_OK)
-        return say(v->cli->program, EXIT_USAGE, "that PE is missing from this topology, see --at");
+    if (v->level == VIEW_PE &&
+        kb_endpoint_parse(v->cli->topo, name, kb_endpoint_name(&pe, name), &pe, &why) != KB_OK)
+        return say(v->cli->program, EXIT_USAGE, "%s; see --at", why.text);
     if (v->level == VIEW_CUBE && kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) != KB_OK)
         return say(v->cli->program, EXIT_USAGE,
                    "that cube is missing from this topology, see --at");

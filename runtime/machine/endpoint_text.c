@@ -313,13 +313,26 @@ static kb_status read_within(struct cursor c, const struct kb_topology *t, struc
     return KB_OK;
 }
 
-static kb_status none_there(const char *pattern, size_t len, kb_error *why)
+static bool are_many(const struct numbers *n)
 {
-    char shown[SHOWN_BYTES];
+    return n->all || n->last > n->first;
+}
 
+/* Nothing of a pattern is there: why its first endpoint is not. */
+static kb_status none_there(const struct kb_topology *t, const struct pattern *p,
+                            const char *pattern, size_t len, kb_error *why)
+{
+    kb_endpoint first = {p->kind, p->sip.first, p->cube.first, p->unit.first};
+    bool many = are_many(&p->sip) || are_many(&p->cube) || are_many(&p->unit);
+    char shown[SHOWN_BYTES];
+    kb_error of_first = {""};
+    uint32_t packed;
+
+    endpoint_pack(t, &first, &packed, &of_first);
+    if (!many)
+        return endpoint_error(why, "%s", of_first.text);
     text_show(pattern, len, shown, sizeof shown);
-    return endpoint_error(why, "%s: nothing of it is there, all is missing from this topology",
-                          shown);
+    return endpoint_error(why, "%s: nothing of it is there, the first: %s", shown, of_first.text);
 }
 
 kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t len, kb_endpoint *out,
@@ -365,7 +378,7 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
                     any = true;
                 }
     if (!any)
-        return none_there(pattern, len, why);
+        return none_there(topo, &p, pattern, len, why);
     return KB_OK;
 }
 

@@ -187,4 +187,21 @@ contention: {links: router};addressing: {granule: 4096}
 cube: {hbm: {model: banks}}
 cube: {hbm: {model: banks}};cubes: {c1: {hbm: {model: server}}}
 END
+
+# -- cubes without PEs, or without slices ---------------------------------------------------------
+
+cat >it.yaml <<'END'
+kernbench: 3
+name: it
+links: {l: {bw_gbs: 64.0}}
+kinds: {iod: {pes: 0, hbm: {slices: 4}}, xcd: {hbm: {slices: 0}}}
+sip: {cubes: 4, net: [{all: "c[0-3]", link: l}]}
+cubes: {"c[0-1]": iod, "c[2-3]": xcd}
+END
+refused "the picture of a PE" 2 "c0.pe0: c0 has no PEs; see --at" it.yaml view pe --at c0.pe0
+refused "one source" 2 "--src: c1.pe0: c1 has no PEs" it.yaml sweep --src c1.pe0 --dst c0.slice0
+refused "several sources" 2 "--src: c[0-1].pe0: nothing of it is there, the first: c0.pe0: c0 has no PEs" it.yaml sweep --src 'c[0-1].pe0' --dst c0.slice0
+refused "all targets of a cube" 2 "--dst: c3.slice*: nothing of it is there, the first: c3.slice0: c3 has no slices" it.yaml sweep --src c2.pe0 --dst 'c3.slice*'
+refused "a case of probe" 2 "no place for case 'pe-local-hbm': the cube of its first PE has no slices" it.yaml probe --case pe-local-hbm
+refused "a case of another SIP" 2 "no place for case 'pe-cross-sip': there is no SIP 1 with slices" it.yaml probe --case pe-cross-sip
 plan

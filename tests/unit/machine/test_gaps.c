@@ -85,7 +85,10 @@ static void missing_cubes(void **state)
     assert_no_end(topo, "s1.c1.pe0", NULL);
     assert_no_end(topo, "c2.pe3", NULL);
     assert_int_equal(kb_endpoint_select(topo, "c1.pe*", 6, ignore_end, NULL, &why), KB_BAD_REQUEST);
-    assert_non_null(strstr(why.text, "nothing of it is there"));
+    assert_string_equal(why.text, "c1.pe*: nothing of it is there, the first: c1 is missing from "
+                                  "this topology");
+    assert_int_equal(kb_endpoint_select(topo, "c2.pe3", 6, ignore_end, NULL, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "c2.pe3 is missing from this topology");
     assert_int_equal(kb_pe_number(topo, &gone, &number), KB_BAD_REQUEST);
     assert_int_equal(kb_pe_number(topo, &slice, &number), KB_BAD_REQUEST);
     assert_int_equal(kb_slice_number(topo, &slice, &number), KB_BAD_REQUEST);

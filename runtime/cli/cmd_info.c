@@ -76,8 +76,10 @@ static void add_counts(struct facts *facts, const struct cli *cli)
     uint64_t cubes = (uint64_t)info->sips * info->cubes_per_sip;
 
     add(facts, "sips", cell_count(info->sips));
-    add(facts, "mesh_w", cell_count(info->mesh_w));
-    add(facts, "mesh_h", cell_count(info->mesh_h));
+    if (cmd_has_mesh(cli)) {
+        add(facts, "mesh_w", cell_count(info->mesh_w));
+        add(facts, "mesh_h", cell_count(info->mesh_h));
+    }
     add(facts, "cubes_per_sip", cell_count(info->cubes_per_sip));
     add(facts, "pes_per_cube", cell_count(info->pes_per_cube));
     add(facts, "cubes", cell_count(cubes));

@@ -101,6 +101,11 @@ bool cmd_has_return(const struct cli *cli)
 }
 
 bool cmd_tells_return(const struct cli *cli)
+bool cmd_has_mesh(const struct cli *cli)
+{
+    return strstr(cli->info.config, "\n  cube_mesh:");
+}
+
 {
     return cmd_has_return(cli) || cli->varies_routers;
 }

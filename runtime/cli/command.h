@@ -87,6 +87,9 @@ void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin
 /* Are there routers, so that the data of a read have a way back, which is a term of its own? */
 bool cmd_has_return(const struct cli *cli);
 
+/* Are the cubes of a SIP a mesh, or rings, by its width and height? Those of a net are not. */
+bool cmd_has_mesh(const struct cli *cli);
+
 /* Do rows have a column of it? All machines of --vary have one if any of them has routers. */
 bool cmd_tells_return(const struct cli *cli);
 

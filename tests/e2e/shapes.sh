@@ -204,4 +204,9 @@ refused "several sources" 2 "--src: c[0-1].pe0: nothing of it is there, the firs
 refused "all targets of a cube" 2 "--dst: c3.slice*: nothing of it is there, the first: c3.slice0: c3 has no slices" it.yaml sweep --src c2.pe0 --dst 'c3.slice*'
 refused "a case of probe" 2 "no place for case 'pe-local-hbm': the cube of its first PE has no slices" it.yaml probe --case pe-local-hbm
 refused "a case of another SIP" 2 "no place for case 'pe-cross-sip': there is no SIP 1 with slices" it.yaml probe --case pe-cross-sip
+on info --format csv
+equal "the cubes of a net have no width and height" "cubes_per_sip,4" "$(grep -E '^(mesh_|cubes_per)' out)"
+machine 'sip: {cube_mesh: {w: 2, h: 3}}'
+on info --format csv
+equal "those of a mesh have" "mesh_w,2 mesh_h,3 cubes_per_sip,6" "$(grep -E '^(mesh_|cubes_per)' out | xargs)"
 plan

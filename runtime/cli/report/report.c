@@ -210,7 +210,7 @@ static void put_machine(const struct cli *cli, struct sink *s)
     bool is_even = n == info->sips * info->cubes_per_sip * info->pes_per_cube;
     char cubes[32], text[160];
 
-    if (strstr(info->config, "\n  cube_mesh:"))
+    if (cmd_has_mesh(cli))
         snprintf(cubes, sizeof cubes, "%u x %u", info->mesh_w, info->mesh_h);
     else
         snprintf(cubes, sizeof cubes, "%u", info->cubes_per_sip);

@@ -107,7 +107,8 @@ static enum exit_code complete(const struct cli *cli, int n, char **words)
 
 /* -- the command ---------------------------------------------------------------------------- */
 
-/* Runs the command that the options name. */
+/* Runs the command that the options name. What components and kernels do is theirs: a crash of one
+ * ends it with a message. */
 static enum exit_code start(const struct cli *cli)
 {
     static enum exit_code (*const commands[N_COMMANDS])(const struct cli *) = {
@@ -115,6 +116,7 @@ static enum exit_code start(const struct cli *cli)
 #include "cli/options/opts.def"
     };
 
+    kb_catch_crashes();
     return commands[cli->opts.command](cli);
 }
 

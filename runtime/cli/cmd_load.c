@@ -141,7 +141,6 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     struct job *job = &load->jobs[i % load->window];
 
     (void)thread;
-    kb_catch_crashes();
     begin_job(load, job, i);
     if (!job->status)
         job->status = explained_watch(&load->explained, job->sim, &job->explained, &job->why);

@@ -327,7 +327,6 @@ static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why
 
     if (status)
         return status;
-    kb_catch_crashes();
     status = kb_sim_add(sim, &p->request, why);
     if (!status)
         status = kb_sim_run(sim, 0, why);

@@ -160,7 +160,6 @@ static kb_status run(struct replay *replay, kb_error *why)
     struct progress progress;
     kb_status status = KB_AGAIN;
 
-    kb_catch_crashes();
     progress_begin(&progress, replay->cli->opts.quiet);
     speed_begin(&replay->speed);
     while (status == KB_AGAIN && !stop_asked()) {

@@ -520,7 +520,6 @@ static enum exit_code run_once(const struct cli *cli, bool values, bool *again)
     code = check_reference(&run);
     if (code)
         return code;
-    kb_catch_crashes();
     kb_status status = kb_bench_new(run.rows.bench, cli->topo, &options, o->seed, o->operand + 1,
                                     o->n_operands - 1, &run.rows.run, &why);
     if (status)

@@ -225,7 +225,6 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
     struct block *b = &s->block[i % s->window];
     kb_sim *sim;
 
-    kb_catch_crashes();
     begin_block(s, b, i);
     sim = sim_of(s, thread, &b->status);
     if (sim)

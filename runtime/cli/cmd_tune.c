@@ -149,7 +149,6 @@ static void weigh(void *arg, unsigned thread, uint64_t i)
 
     (void)thread;
     t->bound[i] = (kb_bound){0};
-    kb_catch_crashes();
     if (kb_bench_new(t->bench, t->cli->topo, &options, t->cli->opts.seed, words, n, &run, NULL))
         return;
     if (kb_launch_bound(kb_bench_sim(run), &t->bound[i]))
@@ -224,7 +223,6 @@ static void do_run(void *arg, unsigned thread, uint64_t item)
         return;
     }
     say_into(&s->said);
-    kb_catch_crashes();
     kb_status status = run_bench(t, i, false, &s->tried, &wants, &why);
     if (wants)
         status = run_bench(t, i, true, &s->tried, &wants, &why);

@@ -67,12 +67,13 @@ enum exit_code cmd_code_of(kb_status status)
 
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why)
 {
-    const char *text = why && why->text[0]        ? why->text
-                       : status == KB_NO_MEMORY   ? "out of memory"
-                       : status == KB_TIME_RANGE  ? "simulated time passes 2^63 fs"
-                       : status == KB_BAD_REQUEST ? "the library refused the request"
-                       : status == KB_FILE_ERROR  ? "a file could not be read or written"
-                                                  : "internal error";
+    const char *text = why && why->text[0]           ? why->text
+                       : status == KB_NO_MEMORY      ? "out of memory"
+                       : status == KB_TIME_RANGE     ? "simulated time passes 2^63 fs"
+                       : status == KB_BAD_REQUEST    ? "the library refused the request"
+                       : status == KB_FILE_ERROR     ? "a file could not be read or written"
+                       : status == KB_KERNEL_CRASHED ? "a component of the machine crashed"
+                                                     : "internal error";
 
     enum exit_code code = say(cli->program, cmd_code_of(status), "%s", text);
 
@@ -100,12 +101,12 @@ bool cmd_has_return(const struct cli *cli)
     return strcmp(cli->info.links, "router") == 0;
 }
 
-bool cmd_tells_return(const struct cli *cli)
 bool cmd_has_mesh(const struct cli *cli)
 {
     return strstr(cli->info.config, "\n  cube_mesh:");
 }
 
+bool cmd_tells_return(const struct cli *cli)
 {
     return cmd_has_return(cli) || cli->varies_routers;
 }

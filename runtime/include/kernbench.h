@@ -359,7 +359,8 @@ int64_t kb_formula_fs(const kb_cost *cost);
 /*
  * Computes the cost of `op` with `nbytes` bytes, at least one, between two endpoints.
  *
- * returns  KB_BAD_REQUEST: there is no such route, no byte, or the memory is smaller; KB_TIME_RANGE
+ * returns  KB_BAD_REQUEST: there is no such route, no byte, or the memory is smaller;
+ * KB_TIME_RANGE; KB_KERNEL_CRASHED: of a component
  */
 kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
@@ -398,7 +399,6 @@ kb_status kb_route_walk_on(const kb_topology *topo, uint32_t plane, kb_transacti
                            const kb_endpoint *src, const kb_endpoint *dst,
                            void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
 
-/* -- simulations ---------------------------------------------------------------------------- */
 /*
  * The same as `nbytes` bytes pass alone: with what banks, caches, an L2 and components take, so
  * that wires and overheads of all nodes add up to those of kb_route_cost_on(). A write that ends at
@@ -408,6 +408,7 @@ kb_status kb_route_walk_alone(const kb_topology *topo, uint32_t plane, kb_transa
                               const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
                               void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
 
+/* -- simulations ---------------------------------------------------------------------------- */
 
 typedef enum kb_engine {
     KB_FUSED, /* an event per station */
@@ -1714,9 +1715,9 @@ bool kb_catch_overflow(void);
  * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
  * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
  * call with its line. So is one of a bench's setup() or reference(), or of a component while a
- * kb_sim_run...() or kb_sweep...() runs: the text names it. The heap may be damaged then,
- * and a lock that the kernel held is held for good: print the text, and end the program by _exit().
- * False: the system refused.
+ * kb_sim_run...(), kb_sim_result...(), kb_sweep...() or kb_route_...() runs: the text names it. The
+ * heap may be damaged then, and a lock that the kernel held is held for good: print the text, and
+ * end the program by _exit(). False: the system refused.
  */
 bool kb_catch_crashes(void);
 

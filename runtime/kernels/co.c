@@ -45,7 +45,7 @@
 #include <unistd.h>
 #include "kernels/co_parts.h"
 #include "kernels/co_watch.h"
-#include "kernels/guard.h"
+#include "base/guard.h"
 
 /*
  * The coroutine that this thread has resumed last: it runs, or has yielded since. Then it may be
@@ -271,7 +271,7 @@ void co_prefetch_stack(const struct co *co)
 #endif
 }
 
-struct co_crash co_crash(const struct co *co)
+struct crash co_crash(const struct co *co)
 {
     return co->crash;
 }
@@ -394,9 +394,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
     }
 }
 
-static struct co_crash crash_of(int signal, const siginfo_t *info, const ucontext_t *at)
+static struct crash crash_of(int signal, const siginfo_t *info, const ucontext_t *at)
 {
-    return (struct co_crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL,
+    return (struct crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL,
                              (const void *)pc_of(at)};
 }
 

@@ -1,6 +1,7 @@
 /* co.h -- coroutines with stacks of their own, so that a kernel can wait deep inside its calls. */
 #ifndef CO_H
 #define CO_H
+#include "base/guard.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,13 +18,6 @@ struct co_pool; /* stacks of one simulation; owns them */
 struct co;      /* one coroutine; lies on its own stack */
 
 enum co_state { CO_YIELDED, CO_ENDED, CO_OVERFLOWED, CO_CRASHED };
-
-/* The signal that ended a coroutine, of SIGSEGV and SIGBUS the address, and the instruction that
- * ran; NULL: not known. */
-struct co_crash {
-    int signal;
-    const void *address, *code;
-};
 
 /*
  * A pool of stacks of `stack_bytes` of address space each, 0: 256 KiB. Memory is taken by the
@@ -60,7 +54,7 @@ void co_prefetch(const struct co *co);
 void co_prefetch_stack(const struct co *co);
 
 /* After CO_CRASHED, which leaves as little behind as CO_OVERFLOWED: by what. */
-struct co_crash co_crash(const struct co *co);
+struct crash co_crash(const struct co *co);
 
 /* Is `co` the coroutine that this thread has resumed last? */
 bool co_is_resumed(const struct co *co);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 #include "kernels/co_watch.h"
-#include "kernels/guard.h"
+#include "base/guard.h"
 
 /* CO_UCONTEXT is for machines without an assembly of their own, and defined by a test. */
 #if !(defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__)))
@@ -40,7 +40,7 @@ struct co {
 #endif
     enum co_state state;
     bool guarded;
-    struct co_crash crash;
+    struct crash crash;
     void (*entry)(void *arg);
     void *arg;
     struct co_pool *pool;

@@ -65,13 +65,13 @@ void kernel_overflowed(struct tl_ctx *pe)
     kernel_error(pe, NULL, pe->here, "stack overflow%s", last_call(pe).text);
 }
 
-void kernel_crashed(struct tl_ctx *pe, struct co_crash crash)
+void kernel_crashed(struct tl_ctx *pe, struct crash crash)
 {
     bool first = pe->sim->status == KB_OK;
     kb_error *why = &pe->kernels->error;
     char text[CRASH_BYTES], of[COMPONENT_BYTES];
 
-    co_crash_text(crash, text);
+    crash_text(crash, text);
     kernel_error(pe, NULL, pe->here, "%s%s", text, last_call(pe).text);
     if (first && impl_code_is_of(pe->sim->topo, crash.code, of, sizeof of))
         snprintf(why->text, sizeof why->text, "%s %s", of, text);

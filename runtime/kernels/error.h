@@ -2,7 +2,7 @@
 #ifndef ERROR_H
 #define ERROR_H
 #include "kernels/kernels.h"
-#include "kernels/guard.h"
+#include "base/guard.h"
 
 /*
  * Ends the run as a mistake of the kernel: "kernel gemm on c0.pe3: tl_load at file:12: ...". It
@@ -12,7 +12,7 @@ KERNELS_RARE void kernel_error(struct tl_ctx *pe, const char *call, tl_here here
                                const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Ends the run: the kernel's stack was too small; a signal has ended the kernel. */
 KERNELS_RARE void kernel_overflowed(struct tl_ctx *pe);
-KERNELS_RARE void kernel_crashed(struct tl_ctx *pe, struct co_crash crash);
+KERNELS_RARE void kernel_crashed(struct tl_ctx *pe, struct crash crash);
 KERNELS_RARE void kernel_no_memory(struct tl_ctx *pe);
 KERNELS_RARE _Noreturn void kernel_leave(struct tl_ctx *pe);
 

@@ -1,5 +1,7 @@
-/* impl_code.c -- whose code has crashed: that of components that were loaded? */
+/* impl_code.c -- the crash of a component, told as a mistake of its own. */
 #include "machine/impl_code.h"
+#include "base/guard.h"
+#include "machine/endpoint.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,4 +50,22 @@ bool impl_code_is_of(const struct kb_topology *t, const void *code, char *text, 
         }
     snprintf(text, size, n > 1 ? "one of the components %s" : "component %s", names);
     return true;
+}
+
+bool impl_guarded(const struct kb_topology *t, void (*call)(void *arg), void *arg, kb_error *why)
+{
+    char text[CRASH_BYTES], of[256];
+    struct crash crash;
+
+    if (!t->impls) {
+        call(arg);
+        return true;
+    }
+    if (guard_call(call, arg, &crash))
+        return true;
+    crash_text(crash, text);
+    if (!impl_code_is_of(t, crash.code, of, sizeof of))
+        snprintf(of, sizeof of, "the simulation, or a component of the machine,");
+    endpoint_error(why, "%s %s", of, text);
+    return false;
 }

@@ -12,6 +12,7 @@
  */
 #include "machine/alone.h"
 #include "machine/endpoint.h"
+#include "machine/impl_code.h"
 #include "machine/names.h"
 #include "machine/walk.h"
 
@@ -54,6 +55,23 @@ kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_end
     return kb_route_cost_on(t, kb_plane_of(t, op), op, src, dst, nbytes, out, why);
 }
 
+struct asked {
+    struct idle *idle;
+    const struct kb_topology *t;
+    const struct cost_mask *mask;
+    kb_transaction_op op;
+    const struct trip *trip;
+    uint64_t nbytes;
+    kb_cost *out;
+};
+
+static void find_cost(void *arg)
+{
+    const struct asked *a = arg;
+
+    *a->out = cost_alone(a->idle, a->t, a->mask, a->op, a->trip, a->nbytes, 0);
+}
+
 kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
                            const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
                            kb_cost *out, kb_error *why)
@@ -75,7 +93,9 @@ kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_
                               (unsigned long long)nbytes, name,
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
-    *out = cost_alone(&idle, t, &whole, op, &trip, nbytes, 0);
+    struct asked asked = {&idle, t, &whole, op, &trip, nbytes, out};
+    if (!impl_guarded(t, find_cost, &asked, why))
+        return KB_KERNEL_CRASHED;
     idle_clear(&idle);
     if (idle_has_lost(&idle)) {
         endpoint_error(why, "out of memory");
@@ -95,6 +115,14 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
     return kb_route_walk_on(t, 0, src->kind == KB_HOST ? KB_H2D : KB_WRITE, src, dst, each, arg,
                             why);
 }
+
+/* Who is told of the nodes of a route, and for what. */
+struct walking {
+    void (*each)(void *arg, const kb_hop *hop);
+    void *arg;
+    const struct alone_of *of; /* the transaction that passes; NULL: what the tables say of any */
+    struct kb_hop hop;         /* the next node, as far as the edge into it says */
+};
 
 /* The nodes of a trip, from the first of its first segment on that is told. */
 static void walk_all(const kb_topology *t, const struct trip *trip, uint32_t first,
@@ -118,14 +146,6 @@ static void walk_all(const kb_topology *t, const struct trip *trip, uint32_t fir
             w->hop.wire_fs = row->wire_fs;
             w->hop.edge_gbs = row->gbs;
         }
-/* Who is told of the nodes of a route, and for what. */
-struct walking {
-    void (*each)(void *arg, const kb_hop *hop);
-    void *arg;
-    const struct alone_of *of; /* the transaction that passes; NULL: what the tables say of any */
-    struct kb_hop hop;         /* the next node, as far as the edge into it says */
-};
-
         first = 0;
         w->hop.wire_fs += walk_extra_fs(t, at);
         if (seg->exit == EXIT_END)
@@ -141,7 +161,6 @@ static bool passes_l2(const kb_topology *t, const struct trip *trip)
 /* To the L2 of its cube, and on from there, if it does not end there. */
 static void walk_by_l2(const kb_topology *t, const struct trip *trip, bool ends, struct walking *w)
 {
-    struct walking w = {.each = each, .arg = arg};
     struct trip near = *trip, far = *trip;
 
     near.dst = dst_or_l2(t, trip->src, trip->dst);
@@ -160,6 +179,7 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
     REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
     struct trip trip;
     kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
+    struct walking w = {.each = each, .arg = arg};
 
     if (status != KB_OK)
         return status;

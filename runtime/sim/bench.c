@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/cast.h"
-#include "kernels/guard.h"
+#include "base/guard.h"
 #include "base/text.h"
 #include "machine/endpoint.h"
 #include "sim/bench.h"
@@ -360,11 +360,11 @@ kb_status bench_call(const kb_bench_run *run, const char *name, void (*call)(voi
                      kb_error *why)
 {
     char text[CRASH_BYTES];
-    struct co_crash crash;
+    struct crash crash;
 
     if (guard_call(call, arg, &crash))
         return KB_OK;
-    co_crash_text(crash, text);
+    crash_text(crash, text);
     if (why)
         snprintf(why->text, sizeof why->text, "%s of bench %s: %s", name, run->bench->name, text);
     return KB_KERNEL_CRASHED;

@@ -17,6 +17,7 @@
  * Most machines have tables for all of it. For these `plain` is a constant of result_of(), and what
  * banks, routers, components and parts need is not even asked for.
  */
+#include "machine/impl_code.h"
 #include "sim/sim.h"
 #include "engine/router.h"
 #include "engine/split.h"
@@ -235,19 +236,34 @@ void result_terms(const struct kb_sim *s, uint32_t slot, kb_result *r)
     r->formula_fs -= r->overhead_fs - c.overhead_fs; /* what a row has gained that was open */
 }
 
+/* A row that is asked for: components say what it takes alone. */
+struct asked_row {
+    const struct kb_sim *s;
+    uint64_t id;
+    kb_result row;
+    kb_status status;
+};
+
+static void find_row(void *arg)
+{
+    struct asked_row *a = arg;
+
+    a->status = sim_is_plain(a->s) ? result_of(a->s, true, (uint32_t)a->id, NULL, &a->row)
+                                   : result_of(a->s, false, sim_slot(a->s, a->id), NULL, &a->row);
+}
+
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
     REFUSE_NULL(s && r, "sim, out", NULL);
-    kb_result row;
-    kb_status status;
+    struct asked_row asked = {.s = s, .id = id};
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    status = sim_is_plain(s) ? result_of(s, true, (uint32_t)id, NULL, &row)
-                             : result_of(s, false, sim_slot(s, id), NULL, &row);
-    if (status != KB_PENDING)
-        *r = row;
-    return status;
+    if (!impl_guarded(s->topo, find_row, &asked, NULL))
+        return KB_KERNEL_CRASHED;
+    if (asked.status != KB_PENDING)
+        *r = asked.row;
+    return asked.status;
 }
 
 /* -- columns --------------------------------------------------------------------------------- */
@@ -323,6 +339,21 @@ static kb_status worst(kb_status status, const uint8_t *of, size_t n)
     return status;
 }
 
+/* The rows of a block that are asked for. */
+struct asked_block {
+    const struct kb_sim *s;
+    uint32_t id;
+    size_t n;
+    struct block *block;
+};
+
+static void find_block(void *arg)
+{
+    const struct asked_block *a = arg;
+
+    results_of(a->s, false, a->id, a->n, a->block);
+}
+
 kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_result_columns *out)
 {
     REFUSE_NULL(s && out, "sim, out", NULL);
@@ -336,10 +367,12 @@ kb_status kb_sim_results(const kb_sim *s, uint64_t first, size_t n, const kb_res
         uint32_t id = (uint32_t)(first + at);
         size_t more = n - at < BLOCK ? n - at : BLOCK;
 
+        struct asked_block asked = {s, id, more, &block};
+
         if (plain)
             results_plain(s, id, more, &block);
-        else
-            results_of(s, false, id, more, &block);
+        else if (!impl_guarded(s->topo, find_block, &asked, NULL))
+            return KB_KERNEL_CRASHED;
         put_block(&block, at, more, out);
         status = worst(status, block.status, more);
     }

@@ -411,6 +411,15 @@ for command in "replay $work/crash.csv" "replay $work/crash.csv --engine hop" "r
     equal "a crash of a component: ${command%% --p*}" "7 kernbench: component 'crash' crashed by an access to address 0x40 (SIGSEGV)" \
         "$code $(cat "$work/err")"
 done
+# ... and where a command only asks what a transaction takes alone
+sed 's/crash/once/g; s/if (.*/if (s->n++ == 0)/; s/16 \* s->n/64/' "$work/crash/crash.c" >"$work/once.c"
+mkdir "$work/once" && mv "$work/once.c" "$work/once/once.c"
+for command in "route c0.pe0 c0.slice0" probe "probe --vary cube.hbm.bw_gbs=128 -j 1" "report probe -o $work/page.html" "llm llama-3.2-1b --decode 16 --tries 1"; do
+    # shellcheck disable=SC2086
+    call env KB_COMPONENTS="$work/once" "$B/kernbench" $command --machine topologies/cube8.yaml --set cube.hbm.impl=once --quiet
+    equal "a crash of a component alone: ${command%% -o*}" "7 component 'once' crashed by an access to address 0x40 (SIGSEGV)" \
+        "$code $(sed 's/^kernbench: //; s/^cube.hbm.bw_gbs=128: //' "$work/err")"
+done
 call env KB_COMPONENTS="$work/crash:examples/components" "$B/kernbench" replay "$work/crash.csv" --machine tests/machines/cube8.yaml \
     --set cube.hbm.impl=crash --set cube.noc.impl=gate --set cube.ucie.impl=gate --quiet
 equal "a crash of one of several" "7 kernbench: one of the components 'gate', 'crash' crashed by an access to address 0x40 (SIGSEGV)" \

@@ -38,6 +38,7 @@ static void do_item(void *arg, unsigned thread, uint64_t i)
 {
     struct plan *p = arg;
 
+    kb_catch_crashes();
     p->work(p->arg, thread, i);
 }
 

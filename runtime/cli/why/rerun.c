@@ -297,7 +297,6 @@ static void run_job(const struct job *j)
 {
     static void (*const runs[])(const struct job *j) = {run_bench, run_file, run_load, run_llm};
 
-    kb_catch_crashes();
     runs[j->of->scenario](j);
 }
 

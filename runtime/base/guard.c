@@ -2,10 +2,10 @@
  * reference(), of a component, all.
  *
  * A kernel that crashes is left behind on its coroutine's stack. What is called on the thread's own
- * stack is left by siglongjmp(), from the handler of co.c, which has looked at coroutines before.
- * Calls may be nested: a setup() that tries values runs simulations.
+ * stack is left by siglongjmp(), from the handler of kernels/co.c, which has looked at coroutines
+ * before. Calls may be nested: a setup() that tries values runs simulations.
  */
-#include "kernels/guard.h"
+#include "base/guard.h"
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,14 +13,15 @@
 
 struct guard {
     sigjmp_buf back;
-    struct co_crash crash;
+    struct crash crash;
     struct guard *outer;
 };
 
-/* The innermost call of this thread; its place is settled early, as for co.c: a handler asks. */
+/* The innermost call of this thread; its place is settled early, as in kernels/co.c: a handler
+ * asks. */
 static _Thread_local struct guard *innermost __attribute__((tls_model("initial-exec")));
 
-bool guard_call(void (*call)(void *arg), void *arg, struct co_crash *crash)
+bool guard_call(void (*call)(void *arg), void *arg, struct crash *crash)
 {
     struct guard guard = {.outer = innermost};
 
@@ -35,7 +36,7 @@ bool guard_call(void (*call)(void *arg), void *arg, struct co_crash *crash)
     return false;
 }
 
-void guard_end(struct co_crash crash, const siginfo_t *info)
+void guard_end(struct crash crash, const siginfo_t *info)
 {
     bool is_own = info->si_code > 0 || (crash.signal == SIGABRT && info->si_pid == getpid());
 
@@ -45,7 +46,7 @@ void guard_end(struct co_crash crash, const siginfo_t *info)
     siglongjmp(innermost->back, 1);
 }
 
-void co_crash_text(struct co_crash crash, char text[CRASH_BYTES])
+void crash_text(struct crash crash, char text[CRASH_BYTES])
 {
     switch (crash.signal) {
     case SIGFPE:

@@ -273,7 +273,7 @@ static void setup(kb_bench_run *run)
 {
     struct plan p;
 
-    if (!is_even(run, "attention_ring"))
+    if (!can_talk(run, "attention_ring"))
         return;
     p = plan_of(run, kb_bench_topology(run));
     kb_bench_input(run, "q", p.dtype, KB_SHAPE(p.s, p.heads, p.d), BY_ROWS, 1);

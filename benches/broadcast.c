@@ -29,7 +29,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t all = sharing_of(run).ranks * kb_bench_int(run, "count");
 
-    if (!is_even(run, "broadcast"))
+    if (!can_talk(run, "broadcast"))
         return;
     note_one_rank(run, "broadcast");
     choose_algorithm(run, "broadcast", KB_BROADCAST);

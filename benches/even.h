@@ -2,6 +2,7 @@
 #ifndef EVEN_H
 #define EVEN_H
 #include "tl.h"
+#include "llm/queue_room.h"
 #include <stdio.h>
 
 /*
@@ -99,6 +100,20 @@ static inline bool is_even(kb_bench_run *run, const char *bench)
     if (*text)
         kb_bench_refuse(run, line);
     return !*text;
+}
+
+/* The same, and its PEs have queues for messages. */
+static inline bool can_talk(kb_bench_run *run, const char *bench)
+{
+    char text[QUEUE_TEXT_BYTES], line[QUEUE_TEXT_BYTES + 32];
+
+    if (!is_even(run, bench))
+        return false;
+    if (queue_has_room(kb_bench_topology(run), text))
+        return true;
+    snprintf(line, sizeof line, "%s %s", bench, text);
+    kb_bench_refuse(run, line);
+    return false;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "attention.h"
 
 enum { Q, K, V, ONES, MASK, O }; /* tensors */
+enum { SUMS = 16 };              /* equal columns of sums: as few as GEMM takes at once */
 
 /* Rows `first` and up of all heads, which lie in one slice. */
 static tl_tensor *rows_of(tl_ctx *tl, const kb_tensor *t, int64_t first, int64_t n)
@@ -48,7 +49,7 @@ static void attend(tl_ctx *tl, const kb_args *args, int64_t head, int64_t s, int
     kb_tensor *const *of = args->tensors;
     int64_t d = kb_tensor_shape(of[Q]).dim[1], end = s + m;
     int64_t begin = tl_pe(tl) % parts(end, n) * n, rows;
-    tl_acc *acc = tl_acc_new(tl, KB_F32, m, d), *sums = tl_acc_new(tl, KB_F32, m, 16);
+    tl_acc *acc = tl_acc_new(tl, KB_F32, m, d), *sums = tl_acc_new(tl, KB_F32, m, SUMS);
     tl_tensor *root = tl_scalar(tl, 1 / sqrt((double)d)), *ones = rows_of(tl, of[ONES], 0, n);
     tl_tensor *q = tl_mul(tl, rows_of(tl, of[Q], head + s, m), root), *max = NULL, *less, *x;
 
@@ -122,6 +123,31 @@ static void fill_mask(kb_bench_run *run, double *values, uint64_t n)
         values[i] = (int64_t)i % width - before > (int64_t)i / width ? -60000 : 0;
 }
 
+/* Whether the sums of one block of rows fit into the accumulators of each PE. A block is no larger
+ * than what a PE has of q, which is no less than an equal part. */
+static bool has_room(kb_bench_run *run)
+{
+    const kb_topology *topo = kb_bench_topology(run);
+    int64_t s = kb_bench_int(run, "S"), d = kb_bench_int(run, "D"), pes = kb_pe_count(topo);
+    int64_t part = kb_bench_int(run, "H") * s / (pes > 0 ? pes : 1);
+    int64_t m = least(kb_bench_int(run, "BM"), least(s, part > 0 ? part : 1));
+    int64_t needs = m * (d + SUMS) * 4;
+    char line[192];
+
+    for (uint32_t pe = 0; pe < pes; pe++) {
+        if (needs <= (int64_t)kb_pe_acc_bytes(topo, pe))
+            continue;
+        snprintf(line, sizeof line,
+                 "flash needs accumulators of %lld bytes for BM=%lld and D=%lld, "
+                 "'cube.pe.pe_gemm.acc_kb' has %llu",
+                 (long long)needs, (long long)m, (long long)d,
+                 (unsigned long long)kb_pe_acc_bytes(topo, pe));
+        kb_bench_refuse(run, line);
+        return false;
+    }
+    return true;
+}
+
 static void setup(kb_bench_run *run)
 {
     static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};
@@ -129,10 +155,12 @@ static void setup(kb_bench_run *run)
     kb_shape all =
         KB_SHAPE(kb_bench_int(run, "H") * kb_bench_int(run, "S"), kb_bench_int(run, "D"));
 
+    if (!has_room(run))
+        return;
     kb_bench_input(run, "q", KB_F16, all, BY_ROWS, 1);
     kb_bench_input(run, "k", KB_F16, all, BY_ROWS, 1);
     kb_bench_input(run, "v", KB_F16, all, BY_ROWS, 1);
-    kb_bench_input_by(run, "ones", KB_F16, KB_SHAPE(n, 16), everywhere, fill_ones);
+    kb_bench_input_by(run, "ones", KB_F16, KB_SHAPE(n, SUMS), everywhere, fill_ones);
     kb_bench_input_by(run, "mask", KB_F16, KB_SHAPE(m, m + n), everywhere, fill_mask);
     kb_bench_output(run, "o", KB_F16, all, BY_ROWS);
     kb_bench_launch(run, "flash", flash, NULL, 0);

@@ -180,7 +180,7 @@ static void setup(kb_bench_run *run)
     struct room room = room_of(kb_bench_topology(run));
     struct cut x = cut_alone(room, m, parts(n, ranks_of(run)), k, dtype, sum_dtype(dtype));
 
-    if (!is_even(run, "mlp_tp"))
+    if (!can_talk(run, "mlp_tp"))
         return;
     if (!fits(&x, room, x.bm, x.bn, x.bk)) {
         refuse(run, "mlp_tp", &x, room);

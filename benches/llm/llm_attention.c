@@ -10,7 +10,7 @@
 #include <math.h>
 #include "benches/llm/llm_place.h"
 
-enum { TAG_OUT = 8, TAG_SUM, TAG_MAX, ROWS_MAX = 256, TOKENS_MAX = 1024, SUMS = 16 };
+enum { TAG_OUT = 8, TAG_SUM, TAG_MAX, ROWS_MAX = 256, TOKENS_MAX = 1024 };
 
 /* Pages in one PE, at most. */
 static int64_t pages_in_pe(const struct llm_op *op, const struct llm_step *s)
@@ -179,7 +179,7 @@ static void attend_pages(const struct llm_pe *me, const struct llm_op *op, const
     sum->max = tl_keep(tl, most);
     x = tl_exp(tl, tl_sub(tl, x, most));
     tl_dot_acc(tl, sum->out, x, v);
-    tl_dot_acc(tl, sum->sums, x, tl_full(tl, op->x.dtype, KB_SHAPE(tokens, SUMS), 1));
+    tl_dot_acc(tl, sum->sums, x, tl_full(tl, op->x.dtype, KB_SHAPE(tokens, LLM_SUMS), 1));
     tl_release(tl, mark);
 }
 
@@ -200,7 +200,7 @@ static struct partial attend(const struct llm_pe *me, const struct llm_op *op,
     int64_t head = b->unit % op->kv_heads;
     int64_t pages = parts(b->tokens, me->s->page), n;
     struct partial sum = {tl_acc_new(me->tl, KB_F32, rows, llm_v_dim(op)),
-                          tl_acc_new(me->tl, KB_F32, rows, SUMS), NULL};
+                          tl_acc_new(me->tl, KB_F32, rows, LLM_SUMS), NULL};
     tl_tensor *q = op->latent ? llm_load_q(me, op, b->of.row + b->row, b->rows)
                               : load_q(me, op, b, head * group * op->dim, group * op->dim);
 
@@ -328,11 +328,16 @@ static void join_numbers(const struct llm_pe *me, int64_t unit, int64_t member, 
 
 /* -- units ------------------------------------------------------------------------------------ */
 
+int64_t llm_acc_bytes(const struct llm_op *op)
+{
+    return op->heads / op->kv_heads * (llm_v_dim(op) + LLM_SUMS) * 4;
+}
+
 /* Rows of all heads of a group at once: their accumulators fit, and they are at most ROWS_MAX. */
 static int64_t rows_at_once(const struct llm_pe *me, const struct llm_op *op, int64_t q)
 {
     int64_t group = op->heads / op->kv_heads;
-    int64_t most = least(ROWS_MAX, me->s->acc_bytes / (4 * (llm_v_dim(op) + SUMS)) / 2) / group;
+    int64_t most = least(ROWS_MAX / group, me->s->acc_bytes / 2 / llm_acc_bytes(op));
 
     return most < 1 ? 1 : least(most, q);
 }

@@ -188,6 +188,11 @@ int64_t llm_pes_of_unit(const struct llm_op *attention, uint32_t pes);
 
 int64_t llm_v_dim(const struct llm_op *attention);
 
+/* Bytes of accumulators that attention needs for a row of each head of a group: of values weighted,
+ * and of the sums of weights, in equal columns. */
+enum { LLM_SUMS = 16 };
+int64_t llm_acc_bytes(const struct llm_op *attention);
+
 /* Sets where pages of requests that are not alike lie. */
 void llm_lay_pages(const struct llm_op *attention, const struct llm_step *s);
 

@@ -168,6 +168,12 @@ refused "more new tokens than tokens" 3 "its.csv:4:7: kv '4' is not a whole numb
 refused "iterations and a batch" 2 "--iterations says what --prefill" llm llama-3.2-1b --iterations its.csv --batch 2
 refused "iterations and copies, before what these divide" 2 "--iterations: --tp is one number, and --pp and --dp are 1" \
     llm mixtral-8x7b --iterations its.csv --tp 1 --dp 4 --ep 8
+refused "queues that fit into no TCM" 2 "llm needs queues between PEs: 'cube.pe.pe_ipcq' has 64 slots of 1048576 bytes, more than the 16777216 bytes of a TCM" \
+    llm llama-3.2-1b --decode 16 --tries 1 --set cube.pe.pe_ipcq.slots=64 --set cube.pe.pe_ipcq.slot_bytes=1048576
+refused "accumulators smaller than a row" 2 "attention: a row of all heads of a group needs accumulators of 1280 bytes, 'cube.pe.pe_gemm.acc_kb' has 1024" \
+    llm llama-3.2-1b --decode 16 --tries 1 --set cube.pe.pe_gemm.acc_kb=1
+run llm llama-3.2-1b --decode 16 --tries 1 --set cube.pe.pe_gemm.acc_kb=2 --quiet
+equal "... and such that have room for one" 0 "$code"
 refused "iterations of latents" 2 "requests must be alike" llm deepseek-v3 --iterations its.csv --tp 1
 printf 'iteration,request,q,kv\n' > its.csv
 refused "no iterations" 3 "its.csv has no iterations" llm llama-3.2-1b --iterations its.csv

@@ -180,6 +180,12 @@ call "$B/kernbench" run all_gather count=4096 algorithm=ring --machine "$root/to
 grep -q "^all_gather: sends wait for free slots [0-9.]* times as long as its kernels run: cube.pe.pe_ipcq.slots (twice as good: [0-9.]* % less time), cube.pe.pe_ipcq.slot_bytes (" err
 ok "slots that bind are told, with the key"
 refused "count 0" 2 "count must be an integer in 1..268435456, not '0'" all_gather count=0
+for bench in all_gather all_reduce all_to_all attention_ring broadcast mlp_tp reduce_scatter; do
+    refused "$bench: no queue fits into a TCM" 2 "$bench needs queues between PEs: 'cube.pe.pe_ipcq' has 65536 slots of 4096 bytes, more than the" \
+        $bench --set cube.pe.pe_ipcq.slots=65536
+done
+refused "flash: accumulators smaller than a block" 2 "flash needs accumulators of 20480 bytes for BM=64 and D=64, 'cube.pe.pe_gemm.acc_kb' has 1024" \
+    flash --set cube.pe.pe_gemm.acc_kb=1
 
 # -- warnings -----------------------------------------------------------------------------------
 

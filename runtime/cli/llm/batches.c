@@ -78,6 +78,8 @@ static enum exit_code route(struct llm *l, const struct batch *b,
 
     enum exit_code code = llm_check_grid(l, b->requests->tokens);
 
+    if (!code)
+        code = llm_check_room(l, &b->graph);
     *routing = NULL;
     if (code || m->experts == 0)
         return code;

@@ -8,6 +8,7 @@
 #include "cli/llm/llm_iterate.h"
 #include "cli/llm/llm_fits.h"
 #include "cli/out/memory.h"
+#include "benches/llm/queue_room.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,22 @@ enum exit_code llm_check_grid(const struct llm *l, int64_t tokens)
         return EXIT_OK;
     return cmd_say(l->cli, EXIT_USAGE, "--grid %s: an iteration of %lld tokens has not %u rows",
                    l->cli->opts.grid, (long long)tokens, l->chip.grid_p);
+}
+
+enum exit_code llm_check_room(const struct llm *l, const struct graph *g)
+{
+    char text[QUEUE_TEXT_BYTES];
+
+    if (!queue_has_room(l->chip.topo, text))
+        return cmd_say(l->cli, EXIT_USAGE, "llm %s", text);
+    for (size_t i = 0; i < g->n; i++)
+        if (g->op[i].kind == LLM_ATTENTION && llm_acc_bytes(&g->op[i]) > l->chip.acc_bytes)
+            return cmd_say(l->cli, EXIT_USAGE,
+                           "%s: a row of all heads of a group needs accumulators of %lld bytes, "
+                           "'cube.pe.pe_gemm.acc_kb' has %lld",
+                           g->op[i].id, (long long)llm_acc_bytes(&g->op[i]),
+                           (long long)l->chip.acc_bytes);
+    return EXIT_OK;
 }
 
 /* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
@@ -116,6 +133,8 @@ enum exit_code llm_iterate(struct llm *l, const struct shape *s, const char *pha
 
     enum exit_code code = llm_check_grid(l, s->batch * s->q);
     llm_make_graph(l, s, &g);
+    if (!code)
+        code = llm_check_room(l, &g);
     if (!code && sim.chakra)
         code = check_chakra(l->cli, &g, s);
     l->told.operations = operations_of(l, &g);

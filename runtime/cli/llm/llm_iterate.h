@@ -27,6 +27,9 @@ int64_t llm_least_tokens(const struct llm *l);
 /* A grid that was asked for must have a row of tokens for each of its rows. EXIT_USAGE. */
 enum exit_code llm_check_grid(const struct llm *l, int64_t tokens);
 
+/* What no choice makes fit: queues between PEs, a row of attention in accumulators. EXIT_USAGE. */
+enum exit_code llm_check_room(const struct llm *l, const struct graph *g);
+
 /* Which experts the tokens of `layers` layers go to; *routing: NULL if there are none. */
 enum exit_code llm_route_tokens(struct llm *l, const struct shape *s, int64_t layers,
                                 const struct llm_routing **routing);

@@ -13,11 +13,25 @@
 
 enum { TOKENS_MOST = 1048576, REQUESTS_MOST = 65536, DIGITS = 10 };
 
+enum { SLOTS = 2 * REQUESTS_MOST };
+
 /* What reading needs beside the rows. */
 struct reading {
     struct iterations *its;
-    size_t first; /* row of the iteration that is being read */
+    size_t first;   /* row of the iteration that is being read */
+    uint32_t *slot; /* [SLOTS], owned: a row of each request, + 1; those before `first` are free */
 };
+
+/* The slot of a request of the iteration, or the free one where it is to be. */
+static uint32_t *slot_of(const struct reading *r, int64_t request)
+{
+    uint64_t at = (uint64_t)request * UINT64_C(0x9e3779b97f4a7c15) >> 47;
+
+    while (r->slot[at % SLOTS] > r->first &&
+           r->its->row[r->slot[at % SLOTS] - 1].request != request)
+        at++;
+    return &r->slot[at % SLOTS];
+}
 
 static bool read_number(struct fields *in, const struct field *f, const char *name, int64_t least,
                         int64_t most, int64_t *out)
@@ -61,12 +75,14 @@ static bool check_row(struct fields *in, const struct reading *r, const struct f
     if (row->iteration < its->row[its->n - 1].iteration)
         return fields_bad(in, f[0].text, "iteration %lld is behind %lld: they come in order",
                           (long long)row->iteration, (long long)its->row[its->n - 1].iteration);
-    for (size_t i = r->first; i < its->n && its->row[i].iteration == row->iteration; i++)
-        if (its->row[i].request == row->request)
-            return fields_bad(in, f[1].text, "iteration %lld has request %lld twice: line %llu",
-                              (long long)row->iteration, (long long)row->request,
-                              (unsigned long long)its->row[i].line);
-    if (its->n - r->first == REQUESTS_MOST && its->row[r->first].iteration == row->iteration)
+    if (its->row[r->first].iteration != row->iteration)
+        return true;
+    size_t known = *slot_of(r, row->request);
+    if (known > r->first)
+        return fields_bad(in, f[1].text, "iteration %lld has request %lld twice: line %llu",
+                          (long long)row->iteration, (long long)row->request,
+                          (unsigned long long)its->row[known - 1].line);
+    if (its->n - r->first == REQUESTS_MOST)
         return fields_bad(in, f[1].text, "an iteration has at most %d requests", REQUESTS_MOST);
     return true;
 }
@@ -86,12 +102,13 @@ static void add_row(void *arg, struct fields *in, const struct field *field)
         its->of_iterations++;
     }
     its->row[its->n++] = row;
+    *slot_of(r, row.request) = (uint32_t)its->n;
 }
 
 enum exit_code iterations_read(const struct cli *cli, const char *path, struct iterations *out)
 {
     static const char *const further[] = {"head"};
-    struct reading r = {.its = out};
+    struct reading r = {.its = out, .slot = memory_new(SLOTS, sizeof *r.slot)};
     struct fields in = {.program = cli->program,
                         .header = "iteration,request,q,kv",
                         .further = further,
@@ -102,6 +119,7 @@ enum exit_code iterations_read(const struct cli *cli, const char *path, struct i
                         .quiet = cli->opts.quiet};
     enum exit_code code = fields_read(&in, path);
 
+    free(r.slot);
     if (!code && out->n == 0)
         code = cmd_say(cli, EXIT_INPUT, "%s has no iterations", path);
     return code;

@@ -25,6 +25,7 @@ LIMITS = {kind: (int(np.iinfo(kind).min), int(np.iinfo(kind).max)) for kind in K
 C_ARRAYS = {name: f"{np.dtype(kind).name}_t[]" for name, kind in KINDS.items()}
 SPAN_FIELDS = (("id", "<u4"), ("cause", "<u4"), ("place", "<u8"), ("behind", "<u8"), ("begin_fs", "<i8"), ("end_fs", "<i8"))
 NS_MOST = 9e12  # as Frame has it
+LAST_FS = (1 << 63) - 1
 EVENTS_AT_ONCE = 1 << 17  # between two looks at signals: some tenths of a second at most
 NO_END = 2**32 - 1  # of an endpoint that this simulation has not been asked for
 ADDRESS = re.compile("0x[0-9a-fA-F]{1,16}")
@@ -139,6 +140,7 @@ class Simulation:
         self._n_ends = 0
         self._end_of = np.full(64, NO_END, np.uint32)  # by the number of the name: which of _ends it is
         self._told = 0  # transactions that completed() has returned
+        self._has_ended = False  # nothing is added any more
         self._running = False
         if not lib.kernbench_need(out[0], machine._topo):
             lib.kb_sim_free(out[0])
@@ -423,20 +425,26 @@ class Simulation:
                 raise BadArgument(2, [f"{to_ns} ns is no time to run to: up to {NS_MOST:.0f}"])
             to_fs = round(to_ns * FS_PER_NS)
         end_fs = to_fs or 0
-        if not 0 < end_fs < 1 << 63:
+        if not 0 < end_fs <= LAST_FS:
             raise BadArgument(2, [f"{to_fs} fs is no time to run to"])
-        now, before = ffi.new("int64_t *", self.now_fs), self.done
-
-        def part() -> int:
-            status = lib.kb_sim_run_part(self._sim, end_fs, first, EVENTS_AT_ONCE, now, self._why)
-            self.now_fs = int(now[0])
-            return int(status)
-
-        more = self._run(part, lambda: self.now_fs < end_fs and not (first and self.done > before))
+        before = self.done
+        more = self._run_before(end_fs, first, lambda: not (first and self.done > before))
         return self.done > before if first else more
 
+    def _run_before(self, end_fs: int, first: bool, goes_on: Callable[[], bool]) -> bool:
+        """What happens before a time. Wherever Ctrl-C ends it, now_fs is where it has come to."""
+        now = ffi.new("int64_t *", self.now_fs)
+        try:
+            return self._run(lambda: int(lib.kb_sim_run_part(self._sim, end_fs, first, EVENTS_AT_ONCE, now, self._why)),
+                             lambda: int(now[0]) < end_fs and goes_on())
+        finally:
+            self.now_fs = int(now[0])
+
     def run(self) -> None:
-        """Runs to the end: nothing can be added any more."""
+        """Runs to the end: nothing can be added any more. After a Ctrl-C it can, from now_ns on, and run() goes on."""
+        if not self._has_ended and self.count:
+            self._run_before(LAST_FS, False, lambda: True)
+        self._has_ended = True
         self._run(lambda: int(lib.kb_sim_run(self._sim, EVENTS_AT_ONCE, self._why)), lambda: True)
         self.now_fs = int(lib.kb_sim_end_fs(self._sim))
 

@@ -179,8 +179,8 @@ static __attribute__((noinline)) kb_status refuse_time(const struct adding *a, k
     if (a->from_fs == 0)
         return endpoint_error(why, "a transaction cannot be issued before time 0");
     if (a->from_fs == INT64_MAX)
-        return endpoint_error(why, "the simulation has run to its end, it takes no more "
-                                   "transactions");
+        return endpoint_error(why, "the simulation runs to its end, by kb_sim_run(): it takes no "
+                                   "more transactions");
     return endpoint_error(why,
                           "the simulation has come to %.6f ns: a transaction cannot be issued "
                           "before",

@@ -443,7 +443,7 @@ def test_an_observer_must_not_call_the_simulation(m):
         kernbench.Simulation(m).observe(None)
 
 
-def test_ctrl_c_ends_a_run_which_may_go_on(m):
+def test_ctrl_c_ends_a_run_to_which_more_may_be_added(m):
     code = """
 import os, signal, threading, time, sys
 import numpy as np
@@ -452,17 +452,34 @@ sim = kernbench.Simulation(kernbench.Machine("cube8"))
 pes, slices, n = sim.endpoints("c*.pe*"), sim.endpoints("c*.slice*"), 1_000_000
 sim.add(src=np.resize(pes, n), dst=np.resize(slices, n)[::-1], nbytes=64)
 run = sim.run if sys.argv[1] == "run" else lambda: sim.run_to(1e12)
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+def interrupt():
+    while not sim.done:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
 try:
     run()
 except KeyboardInterrupt:
-    assert 0 < sim.done < n
+    assert 0 < sim.done < n and sim.now_fs > 0
+    more = dict(src=pes, dst=slices[::-1], nbytes=4096, issue_fs=sim.now_fs)
+    sim.add(**more)
     run()
-    print(sim.done, sim.times("end_fs")["end_fs"].sum())
+    other = kernbench.Simulation(sim.machine)
+    other.endpoints("c*.pe*"), other.endpoints("c*.slice*")
+    other.add(src=np.resize(pes, n), dst=np.resize(slices, n)[::-1], nbytes=64)
+    other.add(**more)
+    other.run()
+    print(sim.done, bool((sim.times("end_fs")["end_fs"] == other.times("end_fs")["end_fs"]).all()))
+    sim.run()
+    try:
+        sim.add(src=pes[0], dst=slices[0], nbytes=64, issue_fs=sim.now_fs)
+    except kernbench.BadArgument as e:
+        print(e)
 """
     for call in ("run", "run_to"):
         ended = subprocess.run([sys.executable, "-c", code, call], capture_output=True, text=True, timeout=300)
-        assert ended.stderr == "" and ended.stdout.split()[0] == "1000000", ended.stderr
+        assert ended.stderr == "" and ended.stdout == (
+            "1000064 True\nthe simulation runs to its end, by kb_sim_run(): it takes no more transactions\n"), ended
 
 
 LOOP = r"""

@@ -353,6 +353,7 @@ static void nor_on_machines_of_other_kinds(void **state)
         assert_non_null(topo);
         if (compare_all(topo, false) < 10)
             fail_msg("too few benches run with %s", keys[i]);
+        any_topology_free(topo);
     }
 }
 

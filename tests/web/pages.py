@@ -574,6 +574,15 @@ def check_paper(browser, name, url):
                     (e) => e.getClientRects().length).length,
                 document.documentElement.scrollWidth <= innerWidth]""")
     equal(seen, ["rgb(255, 255, 255)", 0, True], f"{name}: on paper it is white, fits, and has no buttons")
+    cut = browser.execute_script("""
+        const lines = (text) => {
+            const range = document.createRange();
+            range.selectNodeContents(text);
+            return range.getClientRects().length;
+        };
+        return [...document.querySelectorAll("thead th button")].flatMap((button) => [...button.childNodes]).filter(
+            (part) => part.nodeType === Node.TEXT_NODE && lines(part) > 1).map((part) => part.data)""")
+    equal(cut, [], f"{name}: headers of tables break between words on paper")
 
 
 def check_keys(browser, folder):

@@ -107,6 +107,8 @@ run run gemm N=64 K=64 --vary arg.M=64,0,x --format json
 ok "an argument that cannot be has a row that says why"
 refused "an argument that the bench does not have" 2 "unknown argument 'Q' of gemm" run gemm --vary arg.Q=1
 refused "an argument that is given, too" 2 "--vary arg.M, and 'M=64', are given both" run gemm M=64 --vary arg.M=64
+refused "a file of keys" 2 "--vary '@keys' is not a key and its values, as cube.hbm.bw_gbs=256,512" probe --vary @keys
+refused "a key alone" 2 "--vary 'cube.hbm.bw_gbs' is not a key and its values" probe --vary cube.hbm.bw_gbs
 refused "an argument of no bench" 2 "--vary arg.M is of the benches that run has" probe --vary arg.M=64
 
 # -- lists --------------------------------------------------------------------------------------

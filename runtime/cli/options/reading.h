@@ -61,7 +61,7 @@ enum exit_code opts_read_value(struct reading *r, enum option_id id, const char 
 /* -- values.c ------------------------------------------------------------------------------- */
 
 option_reader read_flag, read_text, read_file_name, read_count, read_size, read_decimal, read_word,
-    read_verify, read_inspect, read_trace, read_names, read_set, read_by, read_condition,
+    read_verify, read_inspect, read_trace, read_names, read_set, read_vary, read_by, read_condition,
     read_shard;
 
 /* Lists of words, each up to NULL. */

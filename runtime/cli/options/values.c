@@ -261,19 +261,38 @@ enum exit_code read_names(struct reading *r, const struct option_row *row, const
     return EXIT_OK;
 }
 
+static bool is_pair(const char *word)
+{
+    const char *equals = strchr(word, '=');
+
+    return equals && equals != word;
+}
+
+static enum exit_code add_word(struct reading *r, const struct option_row *row,
+                               struct set_list *list, const char *word)
+{
+    if (list->n == SETS_MAX)
+        return say(r->program, EXIT_USAGE, "--%s is given more than %d times", row->shown.name,
+                   SETS_MAX);
+    list->word[list->n++] = word;
+    return EXIT_OK;
+}
+
 /* Key and value, or what is in a file, are the library's to judge: it knows all keys. */
 enum exit_code read_set(struct reading *r, const struct option_row *row, const char *word,
                         void *field)
 {
-    struct set_list *list = field;
-    const char *equals = strchr(word, '=');
-
-    bool is_file = *word == '@' && word[1];
-    if (!is_file && (!equals || equals == word))
+    if (!(*word == '@' && word[1]) && !is_pair(word))
         return opts_refuse(r, row, word,
                            "a key and its value, as cube.hbm.bw_gbs=512, or @FILE with many");
-    if (list->n == SETS_MAX)
-        return say(r->program, EXIT_USAGE, "--set is given more than %d times", SETS_MAX);
-    list->word[list->n++] = word;
-    return EXIT_OK;
+    return add_word(r, row, field, word);
+}
+
+/* Values come one by one from vary/variants.c. No file has lists. */
+enum exit_code read_vary(struct reading *r, const struct option_row *row, const char *word,
+                         void *field)
+{
+    if (*word == '@' || !is_pair(word))
+        return opts_refuse(r, row, word, "a key and its values, as cube.hbm.bw_gbs=256,512");
+    return add_word(r, row, field, word);
 }

@@ -54,6 +54,8 @@ static void use_endpoints(const kb_topology *topo)
             NULL);
     REFUSES(4, kb_route_walk_on, N(0, topo), 0, KB_READ, N(1, &pe), N(2, &slice),
             N(3, (void (*)(void *, const kb_hop *))each_of), NULL, NULL);
+    REFUSES(4, kb_route_walk_alone, N(0, topo), 0, KB_READ, N(1, &pe), N(2, &slice), 64,
+            N(3, (void (*)(void *, const kb_hop *))each_of), NULL, NULL);
     REFUSES(4, kb_route_walk, N(0, topo), N(1, &pe), N(2, &slice),
             N(3, (void (*)(void *, const kb_hop *))each_of), NULL, NULL);
     REFUSES(3, kb_address_find, N(0, topo), 0, N(1, &end), N(2, &offset));

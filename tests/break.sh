@@ -969,6 +969,10 @@ break_it 'llm: experts of copies: rows go to those of the first copy' benches/ll
 break_it 'llm: leaps: SIPs of any net keep apart' runtime/machine/machine_ways.c 's/if \(!is_switch && /if (false \&\& /'
 break_it 'llm: leaps: ids choose inside of no rank' runtime/cli/llm/chip.c 's/pair % n\) > 1/pair % n) > 64/'
 break_it 'route: each way is the first' runtime/machine/route.c 's/trip->way = .uint8_t.way/trip->way = 0/'
+break_it 'route: the last node has what the tables say' runtime/machine/route.c 's/held\.hop\.overhead_fs = held\.left_fs/held.hop.overhead_fs += 0 * held.left_fs/'
+break_it 'route: a write goes on behind an L2' runtime/machine/route.c 's/op == KB_WRITE, &w/false, \&w/'
+break_it 'route: the bottleneck is before an L2' runtime/machine/alone.c 's/if \(of->op == KB_READ\)/if (false)/'
+break_it 'a crash of a component alone ends the program' runtime/machine/impl_code.c 's/if \(!t->impls\)/if (true)/'
 break_it 'llm: stages: the last has what is left over' runtime/cli/llm/stage.c 's/stage < layers % stages/stages - stage <= layers % stages/'
 break_it 'llm: stages: each has the head' runtime/cli/llm/stage.c 's/stage == 0 : stage == stages - 1/stage == 0 : true/'
 break_it 'llm: stages: experts are those of the first layers' runtime/cli/llm/stage.c 's/first > 0\)/first < 0)/'
@@ -1527,6 +1531,8 @@ choose_tests() {
     *' runtime/network/router'* | *' runtime/network/network_router'* | *' runtime/network/memory_behind'* | *' runtime/engine/router'* | *' runtime/engine/agenda'* | *' runtime/engine/inorder_loop'* | *'inorder->over'*)
         tests=(router random_routers router_packets) scripts=(stall)
         ;;
+    *'before an L2 runtime/machine/alone.c'* | *'route: the last node'* | *'route: a write goes on'*) tests=(walk_alone) scripts=(route) ;;
+    *' runtime/machine/impl_code.c'*) scripts=(components) ;;
     *' runtime/machine/alone.c'*behind* | *' runtime/machine/alone.c'*part*) tests=(number) scripts=(components) ;;
     *' runtime/machine/alone.c'*) tests=(banks random) ;;
     *' runtime/network/network_queueing.c'* | *due_kind* | *'(behind'*) tests=(number) scripts=(chains) ;;

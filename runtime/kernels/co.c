@@ -397,7 +397,7 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 static struct crash crash_of(int signal, const siginfo_t *info, const ucontext_t *at)
 {
     return (struct crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL,
-                             (const void *)pc_of(at)};
+                          (const void *)pc_of(at)};
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context)

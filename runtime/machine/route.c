@@ -116,7 +116,7 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
                             why);
 }
 
-/* Who is told of the nodes of a route, and for what. */
+/* A walk along a route: what is called for each node, and for which transaction. */
 struct walking {
     void (*each)(void *arg, const kb_hop *hop);
     void *arg;

@@ -111,7 +111,7 @@ struct walker {
     uint32_t slot;
     const struct stop *stop, *end;
     int64_t at_fs;
-    kb_share wires, nodes; /* where nobody hears of each: all, and they have no place */
+    kb_share wires, nodes; /* where no observer hears of each: all, without a place */
 };
 
 static void tell(struct walker *w, kb_cause cause, kb_place place, int64_t fs)

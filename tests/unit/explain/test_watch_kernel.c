@@ -1432,7 +1432,7 @@ static char *path_of(struct scenario *s, unsigned how)
     return text;
 }
 
-/* Whoever else watches, a path is the same, and so are sums; it is as long as it is beside them. */
+/* Whatever else watches, a path is the same, and so are sums. */
 static void a_path_alone_is_that_beside_sums(void **state)
 {
     (void)state;

@@ -164,9 +164,9 @@ printf 'iteration,request,q,kv\n1,0,1,4\n0,0,1,4\n' > its.csv
 refused "iterations out of order" 3 "its.csv:3:1: iteration 0 is behind 1: they come in order" llm llama-3.2-1b --iterations its.csv
 printf 'iteration,request,q,kv\n1,0,1,4\n1,0,1,4\n1,1,5,4\n' > its.csv
 refused "a request twice" 3 "its.csv:3:3: iteration 1 has request 0 twice: line 2" llm llama-3.2-1b --iterations its.csv
+refused "more new tokens than tokens" 3 "its.csv:4:7: kv '4' is not a whole number from 5" llm llama-3.2-1b --iterations its.csv
 { echo iteration,request,q,kv; for i in 0 1; do seq 3000 -1 1 | sed "s/.*/$i,&,1,64/"; done; echo 1,2999,1,64; } >its.csv
 refused "a request twice among many, which an iteration before has, too" 3 "its.csv:6002:3: iteration 1 has request 2999 twice: line 3003" llm llama-3.2-1b --iterations its.csv
-refused "more new tokens than tokens" 3 "its.csv:4:7: kv '4' is not a whole number from 5" llm llama-3.2-1b --iterations its.csv
 refused "iterations and a batch" 2 "--iterations says what --prefill" llm llama-3.2-1b --iterations its.csv --batch 2
 refused "iterations and copies, before what these divide" 2 "--iterations: --tp is one number, and --pp and --dp are 1" \
     llm mixtral-8x7b --iterations its.csv --tp 1 --dp 4 --ep 8

@@ -128,7 +128,7 @@ tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape)
 
 /* Elements first to first + n - 1 along an axis, in the TCM: a view. A FETCH of it takes its runs
  * of bytes, in whole lines (cube.pe.pe_tcm.line_bytes). All commands take it but composites, and
- * tl_reshape() if it is contiguous. */
+ * tl_reshape() where the elements of each new axis lie evenly. */
 #define tl_slice(tl, x, axis, first, n) tl_slice_at(TL_HERE, tl, x, axis, first, n)
 tl_tensor *tl_slice_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis, int64_t first, int64_t n);
 

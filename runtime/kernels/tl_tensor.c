@@ -221,19 +221,75 @@ static void check_viewed(const struct call *call, const struct tl_tensor *tensor
         BAD(call, "a tensor is %s before it was waited for", what);
 }
 
+/* Of cells that lie so: are axes `i` to before `end` as one, each step a whole axis of the next? */
+static bool is_one_axis(const struct strided *s, uint32_t i, uint32_t end)
+{
+    while (++i < end)
+        if (s->stride[i - 1] != s->dim[i] * s->stride[i])
+            return false;
+    return true;
+}
+
+/* Without the axes that have one cell, which may be anywhere. */
+static struct strided without_ones(const struct strided *s)
+{
+    struct strided left = {.elem_bytes = s->elem_bytes};
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        if (s->dim[i] > 1) {
+            left.dim[left.rank] = s->dim[i];
+            left.stride[left.rank++] = s->stride[i];
+        }
+    return left;
+}
+
+/*
+ * How far apart the cells of `x` lie along the axes of `d`, of as many elements: as few axes of both
+ * as have equally many cells are taken together. False: some of these do not lie evenly.
+ */
+static bool strides_as(const struct tl_tensor *x, const struct dims *d, int64_t stride[KB_RANK_MAX])
+{
+    struct strided whole = tensor_elements(x), s = without_ones(&whole);
+    uint32_t i = 0, k = 0;
+
+    for (uint32_t end_i, end_k; k < d->rank; i = end_i, k = end_k) {
+        int64_t of_x = 1, of_d = dims_cells(d, x->dtype, k), step = s.elem_bytes;
+
+        for (end_i = i, end_k = k + 1; of_x != of_d;) {
+            if (of_x < of_d)
+                of_x *= s.dim[end_i++];
+            else
+                of_d *= dims_cells(d, x->dtype, end_k++);
+        }
+        if (!is_one_axis(&s, i, end_i))
+            return false;
+        step = end_i > i ? s.stride[end_i - 1] : step;
+        for (uint32_t axis = end_k; axis-- > k; step *= dims_cells(d, x->dtype, axis))
+            stride[axis] = step;
+    }
+    return true;
+}
+
 tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
+    int64_t stride[KB_RANK_MAX] = {0};
+    struct tl_tensor *view;
     struct dims d;
     uint64_t n = check_shape(&call, &shape, &d);
 
     check_viewed(&call, tensor, "reshaped");
-    check_together(&call, tensor);
     check_cells(&call, (kb_dtype)tensor->dtype, &d);
     if (n != dims_elements(&tensor->shape))
         BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
             shape_text(&tensor->shape).text);
-    return seen_by(&call, new_view(&call, tensor, &d, tensor->nbytes), tensor);
+    if (tensor->apart && !strides_as(tensor, &d, stride))
+        check_together(&call, tensor);
+    view = new_view(&call, tensor, &d, tensor->nbytes);
+    view->apart = tensor->apart;
+    if (view->apart)
+        memcpy(view->stride, stride, sizeof stride);
+    return seen_by(&call, view, tensor);
 }
 
 /* Do elements that lie so lie side by side? */

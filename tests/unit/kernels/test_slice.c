@@ -132,6 +132,9 @@ static void slices(tl_ctx *tl, const kb_args *args)
     z = tl_slice(tl, y, 0, 10, 2); /* rows 10, 11; columns 2 to 5 */
     check(tl, args, &i, z, 7, number(11, 5));
     check(tl, args, &i, tl_reshape(tl, tl_slice(tl, x, 0, 3, 2), KB_SHAPE(16)), 9, number(4, 1));
+    check(tl, args, &i, tl_reshape(tl, y, KB_SHAPE(1, 4, 4, 2, 1, 2)), 4 * 10 + 3, number(10, 5));
+    check(tl, args, &i, tl_slice(tl, tl_reshape(tl, y, KB_SHAPE(16, 2, 2)), 2, 1, 1), 2 * 9 + 1, number(9, 5));
+    check(tl, args, &i, tl_reshape(tl, tl_slice(tl, x, 1, 3, 1), KB_SHAPE(2, 8)), 8 + 4, number(12, 3));
     marks_of(args)->value[0][i++] = tl_get(tl, z, 4) == number(11, 2);
     check(tl, args, &i, tl_add(tl, y, y), 4 * 15, 2 * number(15, 2));
     check(tl, args, &i, tl_sum(tl, tl_slice(tl, z, 1, 1, 2), -1, false), 1,
@@ -168,6 +171,8 @@ static void views(tl_ctx *tl, const kb_args *args)
     x = tl_reshape(tl, numbers(tl, 0, 128), KB_SHAPE(16, 8));
     y = tl_permute(tl, x, turned);
     check(tl, args, &i, y, 16 * 3 + 10, number(10, 3));
+    check(tl, args, &i, tl_reshape(tl, y, KB_SHAPE(2, 4, 16)), 64 + 16 * 2 + 10, number(10, 6));
+    check(tl, args, &i, tl_reshape(tl, y, KB_SHAPE(8, 4, 1, 4)), 16 * 3 + 10, number(10, 3));
     check(tl, args, &i, tl_slice(tl, y, 0, 2, 3), 16 * 2 + 9, number(9, 4));
     check(tl, args, &i, tl_permute(tl, tl_slice(tl, x, 0, 4, 2), turned), 2 * 6 + 1, number(5, 6));
     marks_of(args)->value[0][i++] =
@@ -178,6 +183,7 @@ static void views(tl_ctx *tl, const kb_args *args)
           number(12, 6) + number(13, 6) + number(14, 6) + number(15, 6));
     z = tl_expand(tl, tl_slice(tl, x, 0, 5, 1), KB_SHAPE(2, 3, 8));
     check(tl, args, &i, tl_add(tl, z, z), 24 + 8 + 6, 2 * number(5, 6));
+    check(tl, args, &i, tl_reshape(tl, z, KB_SHAPE(6, 2, 4)), 24 + 8 + 6, number(5, 6));
     check(tl, args, &i,
           tl_permute(tl, tl_expand(tl, tl_slice(tl, x, 1, 2, 1), KB_SHAPE(16, 4)), turned),
           16 * 3 + 7, number(7, 2));
@@ -206,7 +212,7 @@ static void assert_all_right(kb_kernel kernel)
         launch_talk(sim, kernel, &m, pair, 2);
         run_launched(sim, 0);
         kb_sim_free(sim);
-        assert_int_equal(m.line, 9);
+        assert_int_equal(m.line, 12);
         for (int i = 0; i < m.line; i++)
             if (m.value[0][i] != 1)
                 fail_msg("value %d is wrong", i);

@@ -482,6 +482,7 @@ struct player {
     tl_tensor **made;
     tl_acc **accs;
     size_t n_made, n_accs;
+    bool overlaps; /* by tl_async() */
     const int64_t *at; /* the next word */
     tl_here here;
 };
@@ -685,17 +686,25 @@ static void play_math(struct player *p, int64_t what)
         x = tensor(p), y = tensor(p);
         x = tl_dot_at(p->here, p->tl, x, y, (tl_dot_options){.dtype_out = (kb_dtype)word(p)});
         break;
-    case W_ACC_STORE:
+    default: /* W_ACC_STORE */
         a = word(p);
         x = tl_acc_store_at(p->here, p->tl, p->accs[a], (kb_dtype)word(p), (tl_epilogues){{{0}}});
         break;
-    default: /* W_ATOMIC */
-        a = word(p);
-        b = word(p);
-        x = tl_atomic_at(p->here, p->tl, (tl_atomic_op)a, (uint64_t)b, tensor(p), false);
-        break;
     }
     make(p, out, x);
+}
+
+/* An atomic, which is a command that blocks as all others do; a number is for what was there. */
+static void play_atomic(struct player *p)
+{
+    int64_t out = word(p), op = word(p), at = word(p);
+    tl_tensor *x =
+        tl_atomic_at(p->here, p->tl, (tl_atomic_op)op, (uint64_t)at, tensor(p), out >= 0);
+
+    if (!p->overlaps)
+        tl_wait_at(p->here, p->tl, x);
+    if (out >= 0)
+        make(p, out, x);
 }
 
 static void play_acc(struct player *p, int64_t what)
@@ -752,7 +761,9 @@ static void play_one(struct player *p)
     else if (what == W_WAIT_ALL)
         tl_wait_all_at(p->here, p->tl);
     else if (what == W_ASYNC)
-        tl_async_at(p->here, p->tl, word(p));
+        tl_async_at(p->here, p->tl, p->overlaps = word(p));
+    else if (what == W_ATOMIC)
+        play_atomic(p);
     else if (what >= W_VALUE && what <= W_TIME)
         play_value(p, what);
     else if (what == W_PRINT)

@@ -13,6 +13,18 @@ from ._values import Full, Tensor, Value, axis_of, broadcast, is_whole, math_com
 OWN.add(__file__)
 
 
+def _axes(shape: Shape, key: Any) -> List[Optional[int]]:
+    """Which axis of offsets each axis of x[:, None] and the like is; None: a new one."""
+    found: List[Optional[int]] = []
+    axis = 0
+    for k in key if isinstance(key, tuple) else (key,):
+        if k is not None and (not isinstance(k, slice) or k != slice(None) or axis == len(shape)):
+            raise KernelMistake(f"offsets of shape {list(shape)} are indexed by : and None, not by {k!r}")
+        found.append(None if k is None else axis)
+        axis += k is not None
+    return found + list(range(axis, len(shape)))
+
+
 class Index(Value):
     """Whole numbers const + sum of i * step over axes; or any, in an array."""
 
@@ -122,24 +134,24 @@ class Index(Value):
         return self // (1 << int(y)) if is_whole(y) else super().__rshift__(y)
 
     def __getitem__(self, key: Any) -> "Index":
-        shape: List[int] = []
-        steps: List[int] = []
-        axis = 0
-        for k in key if isinstance(key, tuple) else (key,):
-            if k is None:
-                shape.append(1)
-                steps.append(0)
-            else:
-                shape.append(self.shape[axis])
-                steps.append(self.steps[axis] if self.array is None else 0)
-                axis += 1
-        return Index(tuple(shape), self.const, tuple(steps), None if self.array is None else self.array.reshape(shape),
-                     self.make and (lambda: reshape(self.tensor(), shape)))
+        axes = _axes(self.shape, key)
+        shape = tuple(1 if axis is None else self.shape[axis] for axis in axes)
+        if self.array is not None:
+            return Index(shape, 0, (), self.array.reshape(shape), self.make and (lambda: reshape(self.tensor(), shape)))
+        return Index(shape, self.const, tuple(0 if axis is None else self.steps[axis] for axis in axes))
 
     def _compare(self, y: Any, op: int) -> Any:
         if isinstance(y, (int, np.integer, Index)):
             return Mask.of(op, self, y)
         return math_command(op, self, y)
+
+    def __eq__(self, y: Any) -> Any:
+        return self._compare(y, lib.TL_EQ)
+
+    def __ne__(self, y: Any) -> Any:
+        return self._compare(y, lib.TL_NE)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, y: Any) -> Any:
         return self._compare(y, lib.TL_LT)
@@ -154,36 +166,51 @@ class Index(Value):
         return self._compare(y, lib.TL_GE)
 
 
+_TRUE = {lib.TL_LT: np.less, lib.TL_LE: np.less_equal, lib.TL_GT: np.greater, lib.TL_GE: np.greater_equal,
+         lib.TL_EQ: np.equal, lib.TL_NE: np.not_equal, lib.TL_AND: np.logical_and, lib.TL_OR: np.logical_or,
+         lib.TL_XOR: np.logical_xor}
+Box = List[Tuple[int, int]]
+
+
 class Mask(Value):
-    """What is true of offsets: a box of them, if it is one; as an operand it is computed."""
+    """What is true of offsets, and the box of them that it is, if it is one; as an operand it is computed."""
 
     dtype = int1
 
-    def __init__(self, shape: Shape, box: Optional[List[Tuple[int, int]]], make: Any):
-        self.shape, self.box, self.make = shape, box, make
+    def __init__(self, shape: Shape, box: Optional[Box], truth: Any, make: Any):
+        """`box` is None: look at what is true; `make`: a command for it."""
+        self.shape, self._box, self._truth, self.make = shape, box, truth, make
+        self._looked = box is not None
 
     @staticmethod
     def of(op: int, x: Index, y: Any) -> "Mask":
         difference = x - y
-        shape = difference.shape
-        box = Mask._box(op, difference)
-        return Mask(shape, box, lambda: math_command(op, x, y))
+        return Mask(difference.shape, Mask._box_of(op, difference), lambda: _TRUE[op](difference.numbers(), 0),
+                    lambda: math_command(op, x, y))
 
     @staticmethod
-    def _box(op: int, d: Index) -> Optional[List[Tuple[int, int]]]:
-        """Where d op 0 is true."""
+    def _all_or_none(shape: Shape, true: bool) -> "Mask":
+        return Mask(shape, [(0, n if true else 0) for n in shape], lambda: np.full(shape, true),
+                    lambda: Full(shape, float(true), int1).tensor())
+
+    @staticmethod
+    def _box_of(op: int, d: Index) -> Optional[Box]:
+        """Where d op 0 is true, if steps along axes say so."""
         whole = [(0, n) for n in d.shape]
         if d.array is not None:
             return None
         least, most = d.least(), d.most()
-        true = {lib.TL_LT: most < 0, lib.TL_LE: most <= 0, lib.TL_GT: least > 0, lib.TL_GE: least >= 0}[op]
-        false = {lib.TL_LT: least >= 0, lib.TL_LE: least > 0, lib.TL_GT: most <= 0, lib.TL_GE: most < 0}[op]
+        never = least > 0 or most < 0
+        true = {lib.TL_LT: most < 0, lib.TL_LE: most <= 0, lib.TL_GT: least > 0, lib.TL_GE: least >= 0,
+                lib.TL_EQ: least == most == 0, lib.TL_NE: never}[op]
+        false = {lib.TL_LT: least >= 0, lib.TL_LE: least > 0, lib.TL_GT: most <= 0, lib.TL_GE: most < 0,
+                 lib.TL_EQ: never, lib.TL_NE: least == most == 0}[op]
         if true:
             return whole
         if false:
             return [(0, 0) for n in d.shape]
-        varying = [axis for axis, step in enumerate(d.steps) if step]
-        if len(varying) != 1:
+        varying = [axis for axis, step in enumerate(d.steps) if step and d.shape[axis] > 1]
+        if len(varying) != 1 or op in (lib.TL_EQ, lib.TL_NE):
             return None
         axis, step, limit = varying[0], d.steps[varying[0]], d.const
         flips = op in (lib.TL_GT, lib.TL_GE)
@@ -191,27 +218,48 @@ class Mask(Value):
         if flips:  # limit + step * i > 0 is -limit - step * i < 0
             step, limit = -step, -limit
         bound = -limit if strict else -limit + 1  # step * i < bound
-        whole[axis] = (0, -(-bound // step)) if step > 0 else (-(bound // -step) + (0 if bound % -step else 1), d.shape[axis])
-        first, end = whole[axis]
-        if step < 0:
-            first = next(i for i in range(d.shape[axis]) if step * i < bound)
-        whole[axis] = (_most(first, 0), _least(end, d.shape[axis]))
+        n = d.shape[axis]
+        whole[axis] = (0, _least(-(-bound // step), n)) if step > 0 else (_most(-bound // -step + 1, 0), n)
         return whole
 
-    def __and__(self, y: Any) -> Any:
+    @property
+    def box(self) -> Optional[Box]:
+        """None: it is none."""
+        if not self._looked:
+            self._looked, self._box = True, _box_of_truth(self.truth())
+        return self._box
+
+    def truth(self) -> Any:
+        """As an array of numpy."""
+        return np.broadcast_to(self._truth(), self.shape)
+
+    def _with(self, op: int, y: Any, other: Any) -> Any:
         if isinstance(y, (bool, np.bool_)):
-            return self if y else Mask(self.shape, [(0, 0)] * len(self.shape), lambda: Full(self.shape, 0.0, int1).tensor())
+            of_false, of_true = bool(_TRUE[op](False, y)), bool(_TRUE[op](True, y))
+            return Mask._all_or_none(self.shape, of_true) if of_true == of_false else self if of_true else ~self
         if not isinstance(y, Mask):
-            return super().__and__(y)
+            return other(y)
         shape = broadcast(self.shape, y.shape)
         box = None
-        if self.box is not None and y.box is not None:
+        if op == lib.TL_AND and self._box is not None and y._box is not None:
             box = [(_most(a[0], b[0]), _least(a[1], b[1])) for a, b in zip(self._in(shape), y._in(shape))]
-        return Mask(shape, box, lambda: math_command(lib.TL_AND, self, y))
+        return Mask(shape, box, lambda: _TRUE[op](self.truth(), y.truth()), lambda: math_command(op, self, y))
 
-    __rand__ = __and__
+    def __and__(self, y: Any) -> Any:
+        return self._with(lib.TL_AND, y, super().__and__)
 
-    def _in(self, shape: Shape) -> List[Tuple[int, int]]:
+    def __or__(self, y: Any) -> Any:
+        return self._with(lib.TL_OR, y, super().__or__)
+
+    def __xor__(self, y: Any) -> Any:
+        return self._with(lib.TL_XOR, y, super().__xor__)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> Any:
+        return Mask(self.shape, None, lambda: ~self.truth(), lambda: math_command(lib.TL_NOT, self))
+
+    def _in(self, shape: Shape) -> Box:
         """Its box among broadcast offsets."""
         box = [(0, n) for n in shape[:len(shape) - len(self.shape)]] + list(self.box or ())
         return [(0, n) if m == 1 and b == (0, 1) else b
@@ -229,11 +277,21 @@ class Mask(Value):
         return self.make()  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
-        keys = key if isinstance(key, tuple) else (key,)
-        places = [i for i, k in enumerate(keys) if k is not None]
-        shape = tuple(1 if k is None else self.shape[places.index(i)] for i, k in enumerate(keys))
-        box = None if self.box is None else [(0, 1) if k is None else self.box[places.index(i)] for i, k in enumerate(keys)]
-        return Mask(shape, box, lambda: reshape(self.tensor(), shape))
+        axes = _axes(self.shape, key)
+        shape = tuple(1 if axis is None else self.shape[axis] for axis in axes)
+        box = None if self._box is None else [(0, 1) if axis is None else self._box[axis] for axis in axes]
+        return Mask(shape, box, lambda: self.truth().reshape(shape), lambda: reshape(self.tensor(), shape))
+
+
+def _box_of_truth(truth: Any) -> Optional[Box]:
+    """The box that is true, if all of it is."""
+    box = []
+    for axis in range(truth.ndim):
+        true = np.flatnonzero(truth.any(tuple(i for i in range(truth.ndim) if i != axis)))
+        if not len(true):
+            return [(0, 0)] * truth.ndim
+        box.append((int(true[0]), int(true[-1]) + 1))
+    return box if truth[tuple(slice(a, b) for a, b in box)].all() else None
 
 
 class Memory:
@@ -303,7 +361,7 @@ class BlockPointer:
         checked = {axis_of(axis, self.block_shape) for axis in axes}
         box = [(_most(0, -o), _least(b, n - o)) if axis in checked else (0, b)
                for axis, (b, n, o) in enumerate(zip(self.block_shape, self.shape, self.offsets))]
-        return Mask(self.block_shape, box, None)
+        return Mask(self.block_shape, box, None, None)
 
 
 def make_block_ptr(base: Pointer, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any = None) -> BlockPointer:

@@ -272,6 +272,16 @@ class Full(Value):
         return self._with(y, lambda a, b: a * b, super().__mul__)
 
 
+class Untold(Value):
+    """What a call would return in Triton and cannot here: a mistake where it is used."""
+
+    def __init__(self, shape: Shape, kind: dtype, text: str):
+        self.shape, self.dtype, self.text = shape, kind, text
+
+    def tensor(self) -> Tensor:
+        raise KernelMistake(self.text)
+
+
 class Acc(Value):
     """A sum of products in the engine: to add or to scale changes it there, and gives the sum a new name, as the
     engine has what it was no more; all else stores it first."""

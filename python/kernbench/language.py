@@ -35,7 +35,7 @@ from ._recorder import (OWN, Shape, W_ACC, W_ASYNC, W_ATOMIC, W_CUMSUM, W_DOT, W
                         W_STORE_ALL, W_STORE_LIST, W_STORE_STRIDED, W_TAKE, W_TIME, W_TOPK, W_UPDATE, W_VALUE, W_VALUES, W_WAIT_ALL,
                         Int, KernelMistake, bfloat16, constexpr, dtype, float8e4b15, float8e4nv, float8e5, float16,
                         float32, float64, int1, int8, int16, int32, int64, recorder, uint8, uint16, uint32, uint64)
-from ._values import (Acc, Full, Tensor, Value, axis_of, broadcast, cast, fitting, is_number, is_whole, kind_of, math_command, one, only_hints,
+from ._values import (Acc, Full, Tensor, Untold, Value, axis_of, broadcast, cast, fitting, is_number, is_whole, kind_of, math_command, one, only_hints,
                       permute, reshape, trans, unsimulated)
 
 __all__ = ["BlockPointer", "KernelMistake", "Pointer", "PropagateNan", "Tensor", "abs", "advance", "arange", "argmax", "argmin",
@@ -156,22 +156,25 @@ def store_all(pointers: Sequence[Pointer], value: Any) -> None:
     r.add(W_STORE_ALL, here, x.number, len(addresses), *addresses)
 
 
-def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> None:
-    """Adds a tensor to memory, as one step: of a block that lies together, where the mask is true."""
+def atomic_add(pointer: Pointer, value: Any, mask: Any = None, **hints: Any) -> Value:
+    """Adds a tensor to memory, as one step: of a block that lies together, where the mask is true. Of one element it
+    returns what was there before."""
     only_hints("atomic_add", hints)
     r = recorder()
     here = r.here()
     shape, box = box_of(pointer, mask)
     kind = pointer.memory.dtype
+    untold = Untold(shape, kind, "atomic_add() tells what was there before of one element that is added to, not of a block")
     if any(a >= b for a, b in box):
-        return
+        return untold
     how, words = access(pointer, box)
     if how != "plain":
         raise KernelMistake("atomic_add() takes a block that lies together, in one memory")
     x = _part(cast(value if isinstance(value, Value) else Full(shape, fitting(value, kind), kind), kind).tensor(), shape, box)
-    out = r.new()
+    told = all(n == 1 for n in shape)
+    out = r.new() if told else -1
     r.add(W_ATOMIC, here, out, lib.TL_ATOMIC_ADD, words[0], x.number)
-    r.words.extend((W_WAIT_ALL, here))
+    return Tensor(r, out, shape, kind) if told else untold
 
 
 def program_id(axis: int) -> Int:

@@ -232,7 +232,8 @@ def test_offsets_of_rests_are_operands(m):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda x, at: tl.load(x + at, mask=at % 2 == 0), r"a mask of values: load all, then where\(\)"),
+    (lambda x, at: tl.load(x + at, mask=at % 2 == 0), r"a mask that is no box of offsets: load all, then where\(\)"),
+    (lambda x, at: tl.load(x + at, mask=tl.load(x + at) > 0), r"a mask of values: load all, then where\(\)"),
     (lambda x, at: ((at - 4) % 8) * 0.5, "offsets that went on behind a %, // or >>"),
     (lambda x, at: (at % 3 + 1) * 0.5, "offsets that went on behind a %, // or >>"),
     (lambda x, at: (at[:, None] + at[None, :]) * 0.5, "offsets along several axes are no operands")])
@@ -373,6 +374,68 @@ def test_masks_that_a_program_knows(m):
     assert (seen["where"] == -2).all() and (seen["stored"] == X).all()
 
 
+KNOWN = {  # of rows 0 to 4 and columns 0 to 3: by tl and by numpy
+    "one": lambda r, c: r == 2, "others": lambda r, c: r != 0, "last": lambda r, c: c != 3, "not": lambda r, c: ~(r >= 3),
+    "neither": lambda r, c: ~((r < 1) | (r > 3)) & (c != 0), "two": lambda r, c: (r == 1) | (r == 2),
+    "between": lambda r, c: (c >= 1) ^ (c >= 3), "rests": lambda r, c: r % 5 // 2 == 1, "corner": lambda r, c: (r == 4) & (c == 3),
+    "nothing": lambda r, c: (r == 4) & (r == 3), "diagonal": lambda r, c: (r + c == 0), "all": lambda r, c: (r < 2) | ~(r < 2),
+    "plain": lambda r, c: (r < 9) & True | False, "turned": lambda r, c: ~(c < 2) ^ True}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_masks_that_are_boxes(m, name):
+    def masked(seen, x_ptr, y_ptr):
+        r, c = tl.arange(0, 5)[:, None], tl.arange(0, 4)[None, :]
+        mask = KNOWN[name](r, c)
+        seen["x"] = tl.values(tl.load(x_ptr + r * 4 + c, mask, other=-1))
+        tl.store(y_ptr + r * 4 + c, tl.zeros((5, 4), tl.int32))
+        tl.store(y_ptr + r * 4 + c, 1, mask)
+        seen["y"] = tl.values(tl.load(y_ptr + r * 4 + c))
+        if name != "diagonal":  # along two axes
+            seen["operand"] = tl.values(tl.zeros((5, 4), tl.int32) + mask)
+
+    r, c = np.arange(5)[:, None], np.arange(4)[None, :]
+    want = np.broadcast_to(KNOWN[name](r, c), (5, 4))
+    x = np.arange(20, dtype=np.int32).reshape(5, 4)
+    seen = run_of(m, masked, x, kernbench.by_rows(np.zeros((1, 20), np.int32)))
+    assert (seen["x"] == np.where(want, x, -1)).all() and (seen["y"] == want).all()
+    assert name == "diagonal" or (seen["operand"] == want).all()
+
+
+@pytest.mark.parametrize("mask", [lambda r, c: ~((r == 2) & (c == 2)), lambda r, c: r % 2 == 0, lambda r, c: (r == 0) | (c == 0)])
+def test_masks_that_are_no_boxes_are_refused(m, mask):
+    def masked(seen, x_ptr):
+        r, c = tl.arange(0, 4)[:, None], tl.arange(0, 4)[None, :]
+        seen["operand"] = tl.values(tl.zeros((4, 4), tl.int32) + mask(r, c))
+        tl.load(x_ptr + r * 4 + c, mask(r, c))
+
+    seen = {}
+    with pytest.raises(kernbench.KernelError, match="a mask that is no box of offsets"):
+        m.run(kernbench.kernel(masked)[(1,)](seen, np.zeros((4, 4), np.int32)), quiet=True)
+    assert (seen["operand"] == mask(np.arange(4)[:, None], np.arange(4)[None, :])).all()
+
+
+def test_offsets_and_slices_are_indexed_as_in_numpy(m):
+    def indexes(seen, x_ptr):
+        at = tl.arange(0, 8)
+        seen["front"] = (at[None].shape, at[:, None][None].shape, (at < 3)[None].shape)
+        x = tl.load(x_ptr + at)
+        seen["tensor"] = tl.values(x[None, :][:, 1:3][:, None])
+        seen["outer"] = tl.values(x[1:3][:, None] + x[None, 4:7])
+        seen["masked"] = tl.values(tl.load(x_ptr + at[None], (at < 3)[None], other=-1))
+
+    seen = run_of(m, indexes, X)
+    assert seen["front"] == ((1, 8), (1, 8, 1), (1, 8))
+    assert (seen["tensor"] == X[None, :][:, 1:3][:, None]).all() and (seen["outer"] == X[1:3, None] + X[None, 4:7]).all()
+    assert (seen["masked"] == np.where(np.arange(8) < 3, X, -1)[None]).all()
+
+
+@pytest.mark.parametrize("key", [0, slice(1, 3), (slice(None), slice(None)), "x"])
+@pytest.mark.parametrize("of", [lambda at: at, lambda at: at < 3])
+def test_other_indices_of_offsets_are_refused(m, key, of):
+    refused(m, lambda seen: of(tl.arange(0, 8))[key], r"offsets of shape \[8\] are indexed by : and None, not by")
+
+
 def test_numbers_of_a_program_stay_numbers(m):
     def knows(seen, n):
         seen["least"], seen["most"] = tl.minimum(n, 3), tl.maximum(n, 3)
@@ -426,6 +489,50 @@ def test_a_part_of_a_block_is_added(m):
         want = 2 * np.where(np.arange(8) < n, X, 100)
         want[0] += 2 * X[0]
         assert t["y_ptr"][0].tolist() == want.tolist()
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_what_was_there_before(m, overlap):
+    @kernbench.kernel
+    def adds(seen, y_ptr):
+        tl.overlap(overlap)
+        number = tl.atomic_add(y_ptr + 3, 5)
+        seen[int(tl.value(number))] = tl.values(tl.atomic_add(y_ptr + 8 + tl.arange(0, 1)[None], 2.5) * 2).shape
+        tl.atomic_add(y_ptr + tl.arange(0, 8), 1, mask=tl.arange(0, 8) > 3)
+
+    seen = {}
+    t = m.run(adds[(4,)](seen, kernbench.by_rows(np.zeros((1, 9), F))), tensors=True, quiet=True)[1]
+    assert seen == {0: (1, 1), 5: (1, 1), 10: (1, 1), 15: (1, 1)}
+    assert t["y_ptr"].tolist() == [[0, 0, 0, 20, 4, 4, 4, 4, 10]]
+
+
+@pytest.mark.parametrize("mask", [None, False])
+def test_what_was_there_before_is_of_one_element(m, mask):
+    @kernbench.kernel
+    def adds(y_ptr):
+        tl.atomic_add(y_ptr + tl.arange(0, 2), 5, mask) + 1
+
+    with pytest.raises(kernbench.KernelError, match="tells what was there before of one element that is added to"):
+        m.run(adds[(1,)](kernbench.by_rows(np.zeros((1, 2), np.int32))), quiet=True)
+
+
+def test_atomics_take_no_room_and_overlap(m):
+    @kernbench.kernel
+    def adds(seen, x_ptr, y_ptr):
+        at = tl.arange(0, 4096)
+        for overlap in (False, True):
+            tl.overlap(overlap)
+            begin = tl.time()
+            tl.load(x_ptr + at)
+            tl.atomic_add(y_ptr, 1)
+            seen[overlap] = tl.time() - begin
+        tl.overlap(False)
+        for _ in range(20000):  # 64 bytes each would be 1.2 MB
+            tl.atomic_add(y_ptr, 1)
+
+    seen = {}
+    t = m.run(adds[(1,)](seen, np.zeros(4096, F), kernbench.by_rows(np.zeros((1, 1), np.int32))), tensors=True, quiet=True)[1]
+    assert t["y_ptr"][0] == 20002 and seen[True] < seen[False] - 60  # the bytes of the load alone take it 64 ns
 
 
 def test_blocks_that_begin_before_the_first_row(m):

@@ -217,10 +217,26 @@ static kb_status read_word(kb_bench_run *run, const char *word, kb_error *why)
     return bench_read_value(&run->bench->args[i], word + len + 1, &run->values[i], why);
 }
 
+/* Has each argument of a bench what its type needs? */
+static kb_status check_declared(const kb_bench *bench, kb_error *why)
+{
+    for (size_t i = 0; i < bench->n_args; i++) {
+        const kb_bench_arg *arg = &bench->args[i];
+
+        if (!arg->name || !arg->initial)
+            return endpoint_error(why, "argument %zu of bench %s has no %s", i, bench->name,
+                                  arg->name ? "default" : "name");
+        if ((arg->type == KB_ARG_DTYPE || arg->type == KB_ARG_CHOICE) && !arg->choices)
+            return endpoint_error(why, "argument %s of bench %s has no choices", arg->name,
+                                  bench->name);
+    }
+    return KB_OK;
+}
+
 kb_status bench_read_words(kb_bench_run *run, const char *const *words, size_t n_words,
                            kb_error *why)
 {
-    kb_status status = KB_OK;
+    kb_status status = check_declared(run->bench, why);
 
     for (size_t i = 0; i < n_words && !status; i++)
         status = read_word(run, words[i], why);

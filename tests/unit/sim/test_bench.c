@@ -206,6 +206,35 @@ static void a_bench_that_is_none(void **state)
     assert_int_equal(begin_with(setup, &why), KB_OK);
 }
 
+/* What is left out of a declaration in C is NULL. */
+static void an_argument_that_is_not_declared(void **state)
+{
+    static const struct {
+        kb_bench_arg arg;
+        const char *text;
+    } wrong[] = {
+        {{NULL, KB_ARG_INT, "1", 0, 9, NULL, ""}, "argument 0 of bench shift has no name"},
+        {{"n", KB_ARG_INT, NULL, 0, 9, NULL, ""}, "argument 0 of bench shift has no default"},
+        {{"t", KB_ARG_DTYPE, "f16", 0, 0, NULL, ""}, "argument t of bench shift has no choices"},
+        {{"c", KB_ARG_CHOICE, "a", 0, 0, NULL, ""}, "argument c of bench shift has no choices"},
+    };
+    const kb_topology *topo = two_pes();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kb_bench own = bench;
+        kb_bench_run *run = NULL;
+        kb_error why = {""};
+
+        own.args = &wrong[i].arg;
+        own.n_args = 1;
+        assert_int_equal(kb_bench_new(&own, topo, NULL, 7, NULL, 0, &run, &why), KB_BAD_REQUEST);
+        assert_string_equal(why.text, wrong[i].text);
+        kb_bench_free(run);
+    }
+    any_topology_free(topo);
+}
+
 /* Each of two outputs is wrong. */
 static void stores_both(tl_ctx *tl, const kb_args *args)
 {
@@ -700,6 +729,7 @@ int main(void)
         cmocka_unit_test(arguments_are_refused),
         cmocka_unit_test(a_bench_without_arguments_takes_none),
         cmocka_unit_test(a_bench_that_is_none),
+        cmocka_unit_test(an_argument_that_is_not_declared),
         cmocka_unit_test(of_two_wrong_tensors_the_first_is_told),
         cmocka_unit_test(a_wrong_result_is_found),
         cmocka_unit_test(parts_of_tensors_lie_in_memory),

@@ -1331,6 +1331,7 @@ break_it 'cas swaps whatever is there' runtime/pe/pe_dma.c 's/if \(c->swaps && o
 break_it 'an atomic forgets what was there' runtime/pe/pe_dma.c 's/    op->in\[0\] = before;$/    op->in[0] = op->in[1];/'
 break_it 'what is repeated is fetched again' runtime/kernels/compute.c 's/if \(s\.stride\[i\] == 0\)/if (false)/'
 break_it 'views in flight have no order of axes' runtime/kernels/flight.c 's/    memcpy\(s\.stride, view->cut_stride, sizeof s\.stride\);//'
+break_it 'a view has what an update is going to write over' runtime/kernels/flight.c 's/if \(!from\.v \|\| flight_has_past\(of\)\)/if (!from.v)/'
 break_it 'a slice is reshaped wherever its elements lie' runtime/kernels/tl_tensor.c 's/if \(s->stride\[i - 1\] != s->dim\[i\] \* s->stride\[i\]\)/if (false)/'
 break_it 'an axis may be named twice' runtime/kernels/tl_tensor.c 's/if \(seen & 1u << from\[i\]\)/if (false)/'
 break_it 'cache: the youngest line is dropped' runtime/machine/cache_tags.c 's/if \(c->row->policy == DROPS_OLDEST \|\|/if (c->row->policy == DROPS_OLDEST) return 0; if (/'

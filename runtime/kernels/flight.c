@@ -64,12 +64,17 @@ void flight_give_back(struct kernels *k, struct tl_tensor *tensor)
     k->pes[tensor->owner].give_backs++;
 }
 
+bool flight_has_past(const struct tl_tensor *x)
+{
+    return x->making && op_updates(&x->making->op) && !x->making->op.out.view.v;
+}
+
 bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of)
 {
     struct strided s = tensor_elements(view);
     struct view from = of->view;
 
-    if (!from.v)
+    if (!from.v || flight_has_past(of))
         return true;
     if (!view->cut) {
         view->view = from;

@@ -17,7 +17,10 @@ static inline bool flight_orders(const struct command *c, const struct tl_tensor
     return c->overlaps || tensor->kind == TENSOR_VALUE;
 }
 
-/* A view gets its bytes from those of `of`. False: no memory. */
+/* An update writes over it that has not begun: what it has is of before, and of no handle. */
+KERNELS_OWN bool flight_has_past(const struct tl_tensor *x);
+
+/* A view gets its bytes from those of `of`, if these are there. False: no memory. */
 KERNELS_OWN bool view_take(struct kernels *k, struct tl_tensor *view, const struct tl_tensor *of);
 
 /* `view` shows what `tensor` shows, or a part of it, which is in flight. */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "data/cast.h"
 #include "kernels/bound.h"
+#include "kernels/flight.h"
 #include "kernels/tl_call.h"
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +37,7 @@ static const char *unknown(const struct tl_tensor *x)
 {
     if (x->kind == TENSOR_PLACE)
         return "what its address holds";
-    if (!x->view.v)
+    if (!x->view.v || flight_has_past(x))
         return "in flight";
     return version_ready(x->view.v) ? NULL : "pending";
 }

@@ -87,6 +87,28 @@ static double sum_of(tl_ctx *tl, tl_tensor *x)
     return tl_value(tl, tl_sum(tl, x, TL_ALL_AXES, false), 0);
 }
 
+/* Views of what is going to be written over, which is there: the update waits for y. */
+static void seen_where_it_was_there(tl_ctx *tl, double *got)
+{
+    tl_tensor *zeros = tl_neg(tl, tl_full(tl, KB_F32, KB_SHAPE(512, 8), 0)); /* takes long */
+    tl_tensor *y = tl_add(tl, tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(1, 8)), /* 1, 2, ... 8 */
+                          tl_slice(tl, zeros, 0, 0, 1));
+    tl_tensor *x = tl_full(tl, KB_F32, KB_SHAPE(4, 8), 1), *flat, *part, *rows, *later;
+
+    tl_update(tl, x, 0, 2, y);
+    flat = tl_reshape(tl, x, KB_SHAPE(32));
+    part = tl_slice(tl, x, 1, 6, 2);
+    rows = tl_reshape(tl, tl_slice(tl, flat, 0, 8, 16), KB_SHAPE(2, 8));
+    tl_update(tl, x, 1, 0, tl_full(tl, KB_F32, KB_SHAPE(4, 1), 100));
+    later = tl_permute(tl, x, ((const int[]){1, 0}));
+    *got++ = sum_of(tl, flat);  /* 24 + 36 */
+    *got++ = sum_of(tl, part);  /* 6 + 7 + 8 */
+    *got++ = sum_of(tl, rows);  /* 8 + 36 */
+    *got++ = sum_of(tl, later); /* 60 - 4 + 400 */
+    *got++ = sum_of(tl, x);
+    tl_wait_all(tl);
+}
+
 static void seen(tl_ctx *tl, const kb_args *args, bool overlaps)
 {
     double *got = (double *)(uintptr_t)args->user;
@@ -118,6 +140,7 @@ static void seen(tl_ctx *tl, const kb_args *args, bool overlaps)
     *got++ = sum_of(tl, own);
     tl_wait_all(tl);
     *got++ = tl_value(tl, tl_load(tl, OUT, KB_F32, KB_SHAPE(32)), 4);
+    seen_where_it_was_there(tl, got);
 }
 
 static void seen_at_once(tl_ctx *tl, const kb_args *args)
@@ -132,7 +155,8 @@ static void seen_in_flight(tl_ctx *tl, const kb_args *args)
 
 static void handles_see_what_they_should(void **state)
 {
-    static const double want[] = {528, 132, 1056, 1196, 921, 100, 45, 10, 100};
+    static const double want[] = {528, 132, 1056, 1196, 921, 100, 45,
+                                  10,  100, 60,   21,   44,  456, 456};
     static const kb_kernel kernels[] = {seen_at_once, seen_in_flight};
 
     (void)state;

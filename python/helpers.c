@@ -482,7 +482,7 @@ struct player {
     tl_tensor **made;
     tl_acc **accs;
     size_t n_made, n_accs;
-    bool overlaps; /* by tl_async() */
+    bool overlaps;     /* by tl_async() */
     const int64_t *at; /* the next word */
     tl_here here;
 };

@@ -2,7 +2,7 @@
 from builtins import max as _most
 from builtins import min as _least
 from builtins import sum as _total
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -166,7 +166,7 @@ class Index(Value):
         return self._compare(y, lib.TL_GE)
 
 
-_TRUE = {lib.TL_LT: np.less, lib.TL_LE: np.less_equal, lib.TL_GT: np.greater, lib.TL_GE: np.greater_equal,
+_TRUE: Dict[int, Any] = {lib.TL_LT: np.less, lib.TL_LE: np.less_equal, lib.TL_GT: np.greater, lib.TL_GE: np.greater_equal,
          lib.TL_EQ: np.equal, lib.TL_NE: np.not_equal, lib.TL_AND: np.logical_and, lib.TL_OR: np.logical_or,
          lib.TL_XOR: np.logical_xor}
 Box = List[Tuple[int, int]]

@@ -244,8 +244,8 @@ static struct strided without_ones(const struct strided *s)
 }
 
 /*
- * How far apart the cells of `x` lie along the axes of `d`, of as many elements: as few axes of both
- * as have equally many cells are taken together. False: some of these do not lie evenly.
+ * How far apart the cells of `x` lie along the axes of `d`, of as many elements: as few axes of
+ * both as have equally many cells are taken together. False: some of these do not lie evenly.
  */
 static bool strides_as(const struct tl_tensor *x, const struct dims *d, int64_t stride[KB_RANK_MAX])
 {

@@ -133,8 +133,10 @@ static void slices(tl_ctx *tl, const kb_args *args)
     check(tl, args, &i, z, 7, number(11, 5));
     check(tl, args, &i, tl_reshape(tl, tl_slice(tl, x, 0, 3, 2), KB_SHAPE(16)), 9, number(4, 1));
     check(tl, args, &i, tl_reshape(tl, y, KB_SHAPE(1, 4, 4, 2, 1, 2)), 4 * 10 + 3, number(10, 5));
-    check(tl, args, &i, tl_slice(tl, tl_reshape(tl, y, KB_SHAPE(16, 2, 2)), 2, 1, 1), 2 * 9 + 1, number(9, 5));
-    check(tl, args, &i, tl_reshape(tl, tl_slice(tl, x, 1, 3, 1), KB_SHAPE(2, 8)), 8 + 4, number(12, 3));
+    check(tl, args, &i, tl_slice(tl, tl_reshape(tl, y, KB_SHAPE(16, 2, 2)), 2, 1, 1), 2 * 9 + 1,
+          number(9, 5));
+    check(tl, args, &i, tl_reshape(tl, tl_slice(tl, x, 1, 3, 1), KB_SHAPE(2, 8)), 8 + 4,
+          number(12, 3));
     marks_of(args)->value[0][i++] = tl_get(tl, z, 4) == number(11, 2);
     check(tl, args, &i, tl_add(tl, y, y), 4 * 15, 2 * number(15, 2));
     check(tl, args, &i, tl_sum(tl, tl_slice(tl, z, 1, 1, 2), -1, false), 1,

@@ -236,11 +236,17 @@ void result_terms(const struct kb_sim *s, uint32_t slot, kb_result *r)
     r->formula_fs -= r->overhead_fs - c.overhead_fs; /* what a row has gained that was open */
 }
 
+static inline kb_status row_of(const struct kb_sim *s, uint64_t id, kb_result *row)
+{
+    return sim_is_plain(s) ? result_of(s, true, (uint32_t)id, NULL, row)
+                           : result_of(s, false, sim_slot(s, id), NULL, row);
+}
+
 /* A row that is asked for: components say what it takes alone. */
 struct asked_row {
     const struct kb_sim *s;
     uint64_t id;
-    kb_result row;
+    kb_result *row;
     kb_status status;
 };
 
@@ -248,22 +254,29 @@ static void find_row(void *arg)
 {
     struct asked_row *a = arg;
 
-    a->status = sim_is_plain(a->s) ? result_of(a->s, true, (uint32_t)a->id, NULL, &a->row)
-                                   : result_of(a->s, false, sim_slot(a->s, a->id), NULL, &a->row);
+    a->status = row_of(a->s, a->id, a->row);
+}
+
+static kb_status row_guarded(const struct kb_sim *s, uint64_t id, kb_result *row)
+{
+    struct asked_row asked = {s, id, row, KB_KERNEL_CRASHED};
+
+    impl_guarded(s->topo, find_row, &asked, NULL);
+    return asked.status;
 }
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
     REFUSE_NULL(s && r, "sim, out", NULL);
-    struct asked_row asked = {.s = s, .id = id};
+    kb_result row;
+    kb_status status;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    if (!impl_guarded(s->topo, find_row, &asked, NULL))
-        return KB_KERNEL_CRASHED;
-    if (asked.status != KB_PENDING)
-        *r = asked.row;
-    return asked.status;
+    status = s->topo->impls ? row_guarded(s, id, &row) : row_of(s, id, &row);
+    if (status != KB_PENDING && status != KB_KERNEL_CRASHED)
+        *r = row;
+    return status;
 }
 
 /* -- columns --------------------------------------------------------------------------------- */

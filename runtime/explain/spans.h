@@ -144,7 +144,7 @@ void spans_piece(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place
 void spans_piece_behind(struct kb_sim *s, uint32_t slot, kb_cause cause, kb_place place,
                         int64_t begin_fs, int64_t fs, kb_place behind, uint32_t behind_id);
 
-/* Pieces that no observer hears of: they count for sums and for the chain. */
+/* Counts pieces, for sums and for the chain. No observer hears of them by this. */
 void spans_passed(struct kb_sim *s, uint32_t slot, const kb_share *pieces);
 
 /* The same time for those that follow pieces as they begin: one, with its end; -1: it begins. */

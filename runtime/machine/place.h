@@ -72,7 +72,7 @@ static inline kb_place place_vc(uint64_t link, uint32_t vc)
     return place_of(KB_AT_VC, link * PLACE_VCS + vc);
 }
 
-/* A node of that PE, by its kind. */
+/* A node of a packed PE, by its kind. */
 kb_place place_pe_node(const struct kb_topology *t, uint32_t src, enum node_kind kind);
 
 #endif
